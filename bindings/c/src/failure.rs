@@ -210,7 +210,7 @@ from! {
         _ => Code::ERROR,
     },
     LoanError => |error| match error {
-        LoanError::NotBytes => Code::PRECONDITION,
+        LoanError::NotBytes | LoanError::NotSequence => Code::PRECONDITION,
         _ => Code::BAD_ARGUMENT,
     },
     PollError => |error| match error {
@@ -224,7 +224,7 @@ from! {
         _ => Code::UNSUPPORTED,
     },
     ContentFilterError => |_| Code::BAD_ARGUMENT,
-    dds::loan::NotBytes => |_| Code::PRECONDITION,
+    dds::loan::NotSequence => |_| Code::PRECONDITION,
     tickwire_profiles::LoadError => |error| match error {
         tickwire_profiles::LoadError::Unknown(_) => Code::NOT_FOUND,
         _ => Code::BAD_ARGUMENT,

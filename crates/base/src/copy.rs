@@ -19,8 +19,8 @@ pub fn copy(from: &[u8], to: &mut [u8]) {
 
 /// Appends all of `from`.
 #[inline]
-pub fn append(to: &mut Vec<u8>, from: &[u8]) {
-    if from.len() <= PIECE {
+pub fn append<T: Copy>(to: &mut Vec<T>, from: &[T]) {
+    if size_of_val(from) <= PIECE {
         return to.extend_from_slice(from);
     }
     append_pieces(to, from);
@@ -35,9 +35,9 @@ fn copy_pieces(from: &[u8], to: &mut [u8]) {
 }
 
 #[inline(never)]
-fn append_pieces(to: &mut Vec<u8>, from: &[u8]) {
+fn append_pieces<T: Copy>(to: &mut Vec<T>, from: &[T]) {
     to.reserve(from.len());
-    from.chunks(PIECE)
+    from.chunks((PIECE / size_of::<T>().max(1)).max(1))
         .for_each(|piece| to.extend_from_slice(piece));
 }
 

@@ -1,4 +1,5 @@
-//! How a payload lies whose type is one sequence of bytes, or numbers alone (XTypes 1.3 §7.4). Knows no memory.
+//! How a payload lies whose type is one sequence of numbers or of plain structs, or plain itself (XTypes 1.3 §7.4). Knows no
+//! memory.
 
 use std::ops::Range;
 
@@ -8,7 +9,7 @@ use tickwire_cdr::{
     Type, TypeDescription,
 };
 
-/// What payloads of such a type have before the bytes.
+/// What payloads of such a type have before what is lent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     encapsulation: [u8; Encapsulation::SIZE],
@@ -20,23 +21,61 @@ pub(crate) struct Layout {
 /// What is lent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Content {
-    /// The elements of a sequence of bytes, so many at most, behind their number.
-    Bytes { max_len: usize },
+    /// The elements of a sequence, behind their number: so many bytes at most.
+    Sequence { elements: Elements, max_len: usize },
     /// Numbers, which take so many bytes without any between them.
     Plain { len: usize },
 }
 
+/// Elements of a sequence, which have no bytes between them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Elements {
+    /// Bytes of each.
+    size: usize,
+    /// What the first is aligned to in a payload.
+    alignment: usize,
+    /// Whether their length in bytes comes before their number, as in XCDR2 where they are structs.
+    is_delimited: bool,
+}
+
+impl Elements {
+    /// `None` unless they are numbers, or [plain](plain_len) and final.
+    pub(super) fn of(element: &Type, representation: Representation) -> Option<Self> {
+        let mut numbers = Numbers::of(representation);
+        numbers.add(element)?;
+        let is_xcdr2 = representation == Representation::Xcdr2;
+        let alignment = numbers.alignment.min(if is_xcdr2 { 4 } else { 8 });
+        // A struct begins where its first number does: behind their count, those that follow would be elsewhere.
+        let is_alike = alignment <= 4 || numbers.first == numbers.alignment;
+        Some(Self {
+            size: numbers.len().filter(|&len| len > 0 && is_alike)?,
+            alignment,
+            is_delimited: is_xcdr2 && !is_number(element),
+        })
+    }
+
+    /// Bytes behind the number of elements, with which `position` bytes of the body end, before the first.
+    fn padding(&self, position: usize) -> usize {
+        position.wrapping_neg() % self.alignment
+    }
+}
+
 impl Layout {
-    /// `None` unless the type is one sequence of bytes, or [plain](plain_len), and final or appendable.
+    /// `None` unless the type is one sequence of [such elements](Elements), or [plain](plain_len), and final or appendable.
     pub(crate) fn of(
         description: &TypeDescription,
         representation: Representation,
     ) -> Option<Self> {
-        let content = match bound_of(description) {
-            Some(0) => Content::Bytes { max_len: MAX_LEN },
-            Some(bound) => Content::Bytes {
-                max_len: usize::try_from(bound).map_or(MAX_LEN, |bound| bound.min(MAX_LEN)),
-            },
+        let content = match sequence_of(description) {
+            Some((element, bound)) => {
+                let elements = Elements::of(element, representation)?;
+                let bound = usize::try_from(bound).ok().filter(|&bound| bound > 0);
+                let max = bound.and_then(|bound| bound.checked_mul(elements.size));
+                Content::Sequence {
+                    elements,
+                    max_len: max.map_or(MAX_LEN, |max| max.min(MAX_LEN)),
+                }
+            }
             None => Content::Plain {
                 len: plain_len(description, representation)?,
             },
@@ -54,7 +93,7 @@ impl Layout {
     /// The most bytes that can be lent.
     pub(crate) fn max_len(&self) -> usize {
         match self.content {
-            Content::Bytes { max_len } => max_len,
+            Content::Sequence { max_len, .. } => max_len,
             Content::Plain { len } => len,
         }
     }
@@ -62,15 +101,14 @@ impl Layout {
     /// How many bytes each sample has, if its type is plain.
     pub(crate) fn plain_len(&self) -> Option<usize> {
         match self.content {
-            Content::Bytes { .. } => None,
+            Content::Sequence { .. } => None,
             Content::Plain { len } => Some(len),
         }
     }
 
     /// How many bytes come before.
     pub(crate) fn head_len(&self) -> usize {
-        let words = usize::from(self.is_delimited) + usize::from(self.plain_len().is_none());
-        Encapsulation::SIZE + 4 * words
+        self.head(1).0.len
     }
 
     /// Where in a payload of a plain type the numbers lie, if it is as a writer of ours lends it, be it of a type that
@@ -90,20 +128,31 @@ impl Layout {
     /// What comes before `len` bytes, which is not more than the longest, and how many zeros behind them.
     pub(crate) fn head(&self, len: usize) -> (Head, usize) {
         let padding = len.wrapping_neg() % 4;
-        let mut bytes = [0; MAX_HEAD_LEN];
+        let mut head = Head::default();
         let [a, b, c, options] = self.encapsulation;
         // Two bits; there are no other options.
-        let options = options | [0, 1, 2, 3][padding];
-        let len = u32::try_from(len).unwrap_or(u32::MAX);
-        let words = match (self.is_delimited, self.content) {
-            (true, Content::Bytes { .. }) => [len.saturating_add(4), len],
-            _ => [len, 0],
-        };
-        bytes[..4].copy_from_slice(&[a, b, c, options]);
-        bytes[4..8].copy_from_slice(&words[0].to_le_bytes());
-        bytes[8..].copy_from_slice(&words[1].to_le_bytes());
-        let len = self.head_len();
-        (Head { bytes, len }, padding)
+        head.add(&[a, b, c, options | [0, 1, 2, 3][padding]]);
+        match self.content {
+            Content::Sequence { elements, .. } => {
+                let words =
+                    4 * (usize::from(self.is_delimited) + usize::from(elements.is_delimited));
+                let aligned = match len {
+                    0 => 0,
+                    _ => elements.padding(words + 4),
+                };
+                if self.is_delimited {
+                    head.add_word(words + aligned + len);
+                }
+                if elements.is_delimited {
+                    head.add_word(4 + aligned + len);
+                }
+                head.add_word(len / elements.size);
+                head.add(&[0; 8][..aligned]);
+            }
+            Content::Plain { .. } if self.is_delimited => head.add_word(len),
+            Content::Plain { .. } => {}
+        }
+        (head, padding)
     }
 
     /// Appends a payload of these bytes.
@@ -116,6 +165,7 @@ impl Layout {
 }
 
 /// What comes before the bytes of a payload.
+#[derive(Default)]
 pub(crate) struct Head {
     bytes: [u8; MAX_HEAD_LEN],
     len: usize,
@@ -125,20 +175,34 @@ impl Head {
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes[..self.len]
     }
+
+    fn add(&mut self, bytes: &[u8]) {
+        let end = self.len + bytes.len();
+        self.bytes[self.len..end].copy_from_slice(bytes);
+        self.len = end;
+    }
+
+    fn add_word(&mut self, word: usize) {
+        self.add(&u32::try_from(word).unwrap_or(u32::MAX).to_le_bytes());
+    }
 }
 
-/// The most elements of the one sequence of bytes that a type is, 0 for any number; `None` of other types.
-pub(super) fn bound_of(description: &TypeDescription) -> Option<u32> {
+/// The elements of the one sequence that a type is, and the most of them, 0 for any number; `None` of other types.
+pub(super) fn sequence_of(description: &TypeDescription) -> Option<(&Type, u32)> {
     let [member] = &description.members[..] else {
         return None;
     };
     let Type::Sequence { element, bound } = &member.ty else {
         return None;
     };
-    let is_bytes = matches!(**element, Type::U8 | Type::Byte);
     let is_plain = !member.key && !member.optional;
     let is_plain = is_plain && description.extensibility != Extensibility::Mutable;
-    (is_bytes && is_plain).then_some(*bound)
+    is_plain.then_some((element, *bound))
+}
+
+/// Whether a type is a number, of which nothing but their count comes before several.
+fn is_number(ty: &Type) -> bool {
+    !matches!(ty, Type::Struct(_) | Type::Array { .. })
 }
 
 /// How many bytes the numbers of a plain type take, which are what a program has in memory: all members are numbers,
@@ -157,8 +221,9 @@ fn plain_len(description: &TypeDescription, representation: Representation) -> O
 struct Numbers {
     representation: Representation,
     len: usize,
-    /// The largest of any.
+    /// The largest of any, and that of the first.
     alignment: usize,
+    first: usize,
 }
 
 impl Numbers {
@@ -167,6 +232,7 @@ impl Numbers {
             representation,
             len: 0,
             alignment: 1,
+            first: 1,
         }
     }
 
@@ -206,6 +272,7 @@ impl Numbers {
         let one = Self {
             len: size,
             alignment: size,
+            first: size,
             ..*self
         };
         self.add_all(&one, 1)
@@ -217,31 +284,61 @@ impl Numbers {
             return None;
         }
         self.alignment = self.alignment.max(one.alignment);
+        if self.len == 0 {
+            self.first = one.first;
+        }
         self.len = self.len.checked_add(len)?;
         Some(())
     }
 }
 
-/// Where in a payload the bytes lie, be it of a final or of an appendable type. They are `bound` at most if that is
-/// not 0.
-pub(super) fn find(payload: &[u8], bound: u32) -> Result<Range<usize>, DecodeError> {
+/// Where in a payload the elements lie, be it of a final or of an appendable type, in XCDR1 or XCDR2. They are `bound` at
+/// most if that is not 0. `None` where they have another order of bytes.
+pub(super) fn find(
+    payload: &[u8],
+    [xcdr1, xcdr2]: &[Elements; 2],
+    bound: u32,
+) -> Result<Option<Range<usize>>, DecodeError> {
     let (encapsulation, body) = Encapsulation::parse(payload)?;
     let error = |kind| Reader::new(body, encapsulation).error(kind);
     let end = || error(DecodeErrorKind::UnexpectedEnd);
-    let (start, members) = match encapsulation.extensibility {
-        Extensibility::Final => (Encapsulation::SIZE, body),
+    let split = |bytes| split_word(bytes, encapsulation.order).ok_or_else(end);
+    let elements = match encapsulation.representation {
+        Representation::Xcdr1 => xcdr1,
+        Representation::Xcdr2 => xcdr2,
+    };
+    let (mut rest, mut position) = (body, 0);
+    match encapsulation.extensibility {
+        Extensibility::Final => {}
         Extensibility::Appendable => {
-            let (len, rest) = split_word(body, encapsulation.order).ok_or_else(end)?;
-            (Encapsulation::SIZE + 4, rest.get(..len).ok_or_else(end)?)
+            let (len, members) = split(rest)?;
+            rest = members.get(..len).ok_or_else(end)?;
+            position += 4;
         }
         Extensibility::Mutable => return Err(error(DecodeErrorKind::WrongExtensibility)),
-    };
-    let (len, bytes) = split_word(members, encapsulation.order).ok_or_else(end)?;
-    if bound != 0 {
-        Reader::new(body, encapsulation).check_bound(len, bound)?;
     }
-    bytes.get(..len).ok_or_else(end)?;
-    Ok(start + 4..start + 4 + len)
+    if elements.is_delimited {
+        let (len, all) = split(rest)?;
+        rest = all.get(..len).ok_or_else(end)?;
+        position += 4;
+    }
+    let (count, rest) = split(rest)?;
+    if bound != 0 {
+        Reader::new(body, encapsulation).check_bound(count, bound)?;
+    }
+    if encapsulation.order != ByteOrder::Little && elements.size > 1 {
+        return Ok(None);
+    }
+    position += 4;
+    let padding = match count {
+        0 => 0,
+        _ => elements.padding(position),
+    };
+    let len = count.checked_mul(elements.size).ok_or_else(end)?;
+    let rest = rest.get(padding..).ok_or_else(end)?;
+    rest.get(..len).ok_or_else(end)?;
+    let start = Encapsulation::SIZE + position + padding;
+    Ok(Some(start..start + len))
 }
 
 fn split_word(bytes: &[u8], order: ByteOrder) -> Option<(usize, &[u8])> {
@@ -253,11 +350,11 @@ fn split_word(bytes: &[u8], order: ByteOrder) -> Option<(usize, &[u8])> {
     Some((usize::try_from(word).ok()?, rest))
 }
 
-/// Encapsulation header, length of the struct, length of the sequence.
-const MAX_HEAD_LEN: usize = 12;
+/// Encapsulation header, length of the struct, length and number of elements, and what aligns the first.
+const MAX_HEAD_LEN: usize = 20;
 
 /// So that the whole payload has a length of 32 bits.
-const MAX_LEN: usize = (u32::MAX - 15) as usize;
+const MAX_LEN: usize = (u32::MAX - 23) as usize;
 
 #[cfg(test)]
 mod tests {
@@ -295,6 +392,60 @@ mod tests {
         words: Vec<u16>,
     }
 
+    #[derive(Topic, Clone, Copy, Debug, Default, PartialEq)]
+    #[topic(final)]
+    struct Pair {
+        price: f64,
+        size: u32,
+        orders: i32,
+    }
+
+    /// Behind the number of elements, which takes four bytes, its second member would be elsewhere than in memory.
+    #[derive(Topic, Clone, Copy, Debug, Default, PartialEq)]
+    #[topic(final)]
+    struct Small {
+        size: u32,
+        orders: i32,
+        price: f64,
+    }
+
+    #[derive(Topic, Clone, Debug, Default, PartialEq)]
+    struct Doubles {
+        all: Vec<f64>,
+    }
+
+    #[derive(Topic, Clone, Debug, Default, PartialEq)]
+    #[topic(final)]
+    struct Pairs {
+        all: Vec<Pair>,
+    }
+
+    #[derive(Topic, Clone, Debug, Default, PartialEq)]
+    #[topic(final)]
+    struct Smalls {
+        all: Vec<Small>,
+    }
+
+    fn elements<E: tickwire_cdr::Describe>() -> [Elements; 2] {
+        BOTH.map(|it| Elements::of(&E::TYPE, it).expect("plain"))
+    }
+
+    /// Whether a payload of these bytes is that of a value, and has them where they are found.
+    fn is_that_of_the_codec<T: Topic>(
+        value: &T,
+        bytes: &[u8],
+        representation: Representation,
+    ) -> bool {
+        let layout = Layout::of(T::description(), representation).expect("a sequence");
+        let (element, _) = sequence_of(T::description()).expect("a sequence");
+        let elements = BOTH.map(|it| Elements::of(element, it).expect("plain"));
+        let (mut written, mut encoded) = (Vec::new(), Vec::new());
+        layout.write(bytes, &mut written);
+        to_payload(value, representation, &mut encoded).expect("an encoding");
+        let found = find(&written, &elements, 0).expect("elements");
+        written == encoded && &written[found.expect("of our order")] == bytes
+    }
+
     const BOTH: [Representation; 2] = [Representation::Xcdr1, Representation::Xcdr2];
 
     proptest! {
@@ -307,13 +458,31 @@ mod tests {
                 let mut written = [Vec::new(), Vec::new()];
                 for (layout, buffer) in layouts.iter().zip(&mut written) {
                     layout.write(&bytes, buffer);
-                    prop_assert_eq!(&buffer[find(buffer, 300).expect("bytes")], &bytes);
+                    let found = find(buffer, &elements::<u8>(), 300).expect("bytes");
+                    prop_assert_eq!(&buffer[found.expect("of any order")], &bytes);
                 }
                 let mut encoded = [Vec::new(), Vec::new()];
                 let (one, other) = (Final { bytes: bytes.clone() }, Appendable { bytes: bytes.clone() });
                 to_payload(&one, representation, &mut encoded[0]).expect("an encoding");
                 to_payload(&other, representation, &mut encoded[1]).expect("an encoding");
                 prop_assert_eq!(&written, &encoded);
+            }
+        }
+
+        /// The same of elements that are aligned, or have their length before them.
+        #[test]
+        fn payloads_of_numbers_and_structs_are_those_of_the_codec(pairs in prop::collection::vec((any::<f64>(), any::<u32>()), 0..20)) {
+            let doubles = Doubles { all: pairs.iter().map(|pair| pair.0).collect() };
+            let all = pairs.iter().map(|&(price, size)| Pair { price, size, orders: -7 });
+            let pairs = Pairs { all: all.collect() };
+            for representation in BOTH {
+                let numbers = doubles.all.iter().flat_map(|number| number.to_le_bytes());
+                prop_assert!(is_that_of_the_codec(&doubles, &numbers.collect::<Vec<_>>(), representation));
+                let structs = pairs.all.iter().flat_map(|pair| {
+                    let [price, rest] = [pair.price.to_le_bytes().to_vec(), [pair.size.to_le_bytes(), pair.orders.to_le_bytes()].concat()];
+                    [price, rest].concat()
+                });
+                prop_assert!(is_that_of_the_codec(&pairs, &structs.collect::<Vec<_>>(), representation));
             }
         }
 
@@ -325,7 +494,12 @@ mod tests {
                 first[1] = kind;
                 first[6..].fill(0);
             }
-            if let Ok(range) = find(&payload, 0) {
+            for elements in [elements::<f64>(), elements::<Pair>()] {
+                if let Ok(Some(range)) = find(&payload, &elements, 0) {
+                    prop_assert!(payload.get(range).is_some());
+                }
+            }
+            if let Ok(Some(range)) = find(&payload, &elements::<u8>(), 0) {
                 prop_assert!(payload.get(range.clone()).is_some());
                 let (mut one, mut other) = (Final::default(), Appendable::default());
                 let read = from_payload_into(&payload, &mut one).is_ok();
@@ -344,18 +518,18 @@ mod tests {
     #[test]
     fn only_one_sequence_of_bytes_and_numbers_are_that() {
         for representation in BOTH {
-            for other in [
-                Mutable::description(),
-                Two::description(),
-                Words::description(),
-            ] {
+            for other in [Mutable::description(), Two::description()] {
                 assert_eq!(Layout::of(other, representation), None);
             }
+            let words = Layout::of(Words::description(), representation);
+            assert_eq!(words.map(|layout| layout.max_len()), Some(MAX_LEN));
         }
+        let small = BOTH.map(|it| Layout::of(Smalls::description(), it).is_some());
+        assert_eq!(small, [false, true]);
         let layout = Layout::of(Appendable::description(), Representation::Xcdr2);
         assert_eq!(layout.map(|layout| layout.max_len()), Some(300));
         let mut payload = Vec::new();
         layout.expect("bytes").write(&[1; 300], &mut payload);
-        assert!(find(&payload, 299).is_err());
+        assert!(find(&payload, &elements::<u8>(), 299).is_err());
     }
 }

@@ -1,12 +1,13 @@
 //! Where a writer's loans come from: its pool, or memory of its own.
 
+use std::any::TypeId;
 use std::sync::{Mutex, OnceLock};
 
-use tickwire_cdr::{Representation, TypeDescription};
+use tickwire_cdr::{Representation, Type, TypeDescription};
 use tickwire_rtps::writer::{LENT_HEAD_LEN, SAMPLE_OVERHEAD_LEN};
 use tickwire_transport::shm::{self, MAX_CHUNKS, MAX_POOL_BYTES, Pool};
 
-use super::layout::Layout;
+use super::layout::{Layout, sequence_of};
 use super::{LentMessage, LoanError};
 use crate::qos::DataWriterQos;
 use crate::signal::lock;
@@ -24,6 +25,10 @@ pub(crate) struct Lender {
     spare: Mutex<Vec<Vec<u8>>>,
     /// Whether values are in memory as in payloads, once that was looked at.
     is_plain: OnceLock<bool>,
+    /// Whether the type is one sequence of bytes.
+    is_bytes: bool,
+    /// The type whose values are the elements of the sequence, once that was looked at.
+    elements: OnceLock<TypeId>,
 }
 
 /// What is lent.
@@ -36,13 +41,15 @@ pub(crate) enum Memory {
 }
 
 impl Lender {
-    /// `None` unless the type is one sequence of bytes, or plain.
+    /// `None` unless the type is one sequence of bytes, numbers or plain structs, or plain itself.
     pub(crate) fn new(
         description: Option<&TypeDescription>,
         representation: Representation,
         qos: &DataWriterQos,
     ) -> Option<Self> {
-        let layout = Layout::of(description?, representation)?;
+        let description = description?;
+        let layout = Layout::of(description, representation)?;
+        let element = sequence_of(description).map(|(element, _)| element);
         let max_len = qos.max_loan_bytes;
         let count = qos.loan_count.clamp(2, MAX_CHUNKS);
         // A KEEP_ALL writer waits when three quarters are not acknowledged, so that there is one to write to.
@@ -57,6 +64,8 @@ impl Lender {
             pool: OnceLock::new(),
             spare: Mutex::default(),
             is_plain: OnceLock::new(),
+            is_bytes: matches!(element, Some(Type::U8 | Type::Byte)),
+            elements: OnceLock::new(),
         })
     }
 
@@ -75,7 +84,16 @@ impl Lender {
 
     /// Whether it lends the elements of a sequence of bytes.
     pub(super) fn lends_bytes(&self) -> bool {
-        self.layout.plain_len().is_none()
+        self.is_bytes
+    }
+
+    /// Whether it lends the elements of a sequence of that type, which `look` finds out: it is not called again once it has
+    /// said so.
+    pub(super) fn lends_elements(&self, of: TypeId, look: impl FnOnce() -> bool) -> bool {
+        match self.elements.get() {
+            Some(known) => *known == of,
+            None => look() && *self.elements.get_or_init(|| of) == of,
+        }
     }
 
     /// Whether it lends values of a plain type that takes so many bytes, which `look` finds to be in memory as in
@@ -149,7 +167,8 @@ impl Lender {
 
     /// How long the payload of a sample of `len` bytes is.
     pub(crate) fn payload_len(&self, len: usize) -> usize {
-        self.layout.head_len() + len.next_multiple_of(4)
+        let (head, padding) = self.layout.head(len);
+        head.bytes().len() + len + padding
     }
 
     /// Lets readers find `len` bytes that were written, behind the head of a message.

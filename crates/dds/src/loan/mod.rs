@@ -1,7 +1,8 @@
 //! Samples that are written and read where they lie, in memory that a writer lends its readers.
 //!
 //! What is lent is the payload as it travels, and that is what a program has in memory for two kinds of types: one sequence
-//! of bytes, as here, and numbers alone, which are lent as [values](Plain). Knows no RTPS but the room that its heads take.
+//! of bytes, as here, or of [other elements](SequenceInPlace), and numbers alone, which are lent as [values](Plain). Knows no
+//! RTPS but the room that its heads take.
 //!
 //! ```
 //! # use std::time::Duration;
@@ -38,10 +39,11 @@
 //! if not; and so long a sample that came by a network is mostly read where it has come. What a reader cannot hold
 //! is copied; see `docs/shared-memory.md`.
 
-mod bytes;
 mod layout;
 mod lender;
+mod lent;
 mod plain;
+mod sequence;
 mod whereabouts;
 
 use std::fmt;
@@ -50,11 +52,14 @@ use std::ops::Deref;
 use tickwire_base::{Instant, Timestamp};
 use tickwire_rtps::wire::SequenceNumber;
 
-pub(crate) use bytes::Holdable;
-pub use bytes::{BytesInPlace, BytesType, LentBytes, LentPayload, NotBytes};
 pub(crate) use lender::Lender;
 use lender::Memory;
+pub(crate) use lent::Holdable;
+pub use lent::{LentBytes, LentPayload};
 pub use plain::{InPlace, NotPlain, Plain, PlainType, ValueLoan};
+pub use sequence::{
+    BytesInPlace, BytesType, Element, NotSequence, SequenceInPlace, SequenceLoan, SequenceType,
+};
 pub(crate) use whereabouts::{LentMessage, Whereabouts};
 
 use crate::clock;
@@ -93,11 +98,15 @@ impl<'w, T: TopicSupport> Loan<'w, T> {
     pub(crate) fn new(writer: &'w DataWriter<T>, len: usize) -> Result<Self, LoanError> {
         let lender = writer.lender().filter(|lender| lender.lends_bytes());
         let lender = lender.ok_or(LoanError::NotBytes)?;
-        Ok(Self {
-            memory: Some(lender.lend(len)?),
+        Ok(Self::of(writer, lender.lend(len)?, len))
+    }
+
+    fn of(writer: &'w DataWriter<T>, memory: Memory, len: usize) -> Self {
+        Self {
+            memory: Some(memory),
             writer: Holder::Borrowed(writer),
             len,
-        })
+        }
     }
 
     /// The same loan, which keeps its writer: for who cannot tell by a scope how long it lives.
@@ -118,6 +127,14 @@ impl<'w, T: TopicSupport> Loan<'w, T> {
         bytes
             .and_then(|it| it.get_mut(..self.len))
             .unwrap_or_default()
+    }
+
+    /// The same to be looked at.
+    fn bytes(&self) -> &[u8] {
+        let lender = self.writer.lender();
+        let bytes = lender.zip(self.memory.as_ref());
+        let bytes = bytes.map(|(lender, memory)| lender.bytes(memory));
+        bytes.and_then(|it| it.get(..self.len)).unwrap_or_default()
     }
 
     /// Makes it shorter.
@@ -187,6 +204,8 @@ impl<T: TopicSupport> fmt::Debug for Loan<'_, T> {
 pub enum LoanError {
     /// The topic's type is not one sequence of bytes, or nothing is known of it.
     NotBytes,
+    /// The topic's type is not one sequence of such elements, or nothing is known of it.
+    NotSequence,
     /// Values of the topic's type are not in memory as in payloads.
     NotPlain,
     /// No sample of the topic's type is that long.
@@ -201,7 +220,11 @@ pub enum LoanError {
 impl fmt::Display for LoanError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotBytes => NotBytes.fmt(f),
+            Self::NotBytes => f.write_str(
+                "the topic's type is not known to be one sequence of bytes: a struct, not a mutable one, whose only member is \
+                 a sequence of octet or uint8",
+            ),
+            Self::NotSequence => NotSequence.fmt(f),
             Self::NotPlain => NotPlain.fmt(f),
             Self::TooLong { len, max } => write!(
                 f,

@@ -51,9 +51,9 @@ use tickwire_rtps::wire::SequenceNumber;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use super::LoanError;
-use super::bytes::{LentBytes, LentPayload};
 use super::layout::Layout;
 use super::lender::Memory;
+use super::lent::{LentBytes, LentPayload};
 use crate::clock;
 use crate::error::WriteError;
 use crate::type_support::{SampleError, Sealed, TopicSupport};

@@ -18,6 +18,7 @@ mod loans;
 mod matching;
 mod presentation;
 mod request_reply;
+mod sequence_loans;
 mod several;
 mod shared_memory;
 mod statuses;

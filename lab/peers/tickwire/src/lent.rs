@@ -1,24 +1,27 @@
-//! A topic of bytes that are written into loans and read where they have come.
+//! A topic of bytes or of floats that are written into loans and read where they have come.
 
 use std::sync::{Arc, Mutex};
 
+use bytemuck::Pod;
 use lab_program::{Handler, Idle, Options, Peer, fill};
-use tickwire::{BytesInPlace, BytesType, DataReader, DataWriter};
+use tickwire::loan::{Element, SequenceInPlace, SequenceType};
+use tickwire::{DataReader, DataWriter};
 
-use crate::content::Bytes;
+use crate::content::Content;
 use crate::inlet::Inlet;
 use crate::session::{Session, deliver};
 use crate::told;
 
-pub(crate) struct Lent {
-    writer: DataWriter<Bytes>,
-    reader: DataReader<BytesInPlace>,
+/// Of samples `C`, which are one sequence of `E`.
+pub(crate) struct Lent<C: Content, E: Element> {
+    writer: DataWriter<C>,
+    reader: DataReader<SequenceInPlace<E>>,
     outgoing: Mutex<Vec<u8>>,
     count: usize,
     session: Session,
 }
 
-impl Lent {
+impl<C: Content, E: Element + Pod> Lent<C, E> {
     pub(crate) fn open(options: &Options) -> Result<Self, String> {
         let session = Session::open(options)?;
         let participant = &session.participant;
@@ -26,7 +29,7 @@ impl Lent {
         let qos = session.writer_qos().max_loan_bytes(len).loan_count(count);
         let topic = participant.topic(&session.topic("array", true));
         let writer = participant.writer_with(&topic.map_err(told)?, qos);
-        let ty = BytesType::of::<Bytes>().map_err(told)?;
+        let ty = SequenceType::of::<C>().map_err(told)?;
         let topic = participant.topic_of(&session.topic("array", false), ty);
         let reader = participant.reader_with(&topic.map_err(told)?, session.reader_qos());
         Ok(Self {
@@ -43,13 +46,14 @@ impl Lent {
     }
 
     fn write_with(&self, len: usize, fill: impl FnOnce(&mut [u8])) -> Result<(), String> {
-        let mut loan = self.writer.loan(len).map_err(told)?;
-        fill(loan.bytes_mut());
+        let loan = self.writer.loan_elements::<E>(len / size_of::<E>());
+        let mut loan = loan.map_err(told)?;
+        fill(bytemuck::cast_slice_mut(&mut loan));
         loan.write().map(drop).map_err(told)
     }
 }
 
-impl Peer for Lent {
+impl<C: Content, E: Element + Pod> Peer for Lent<C, E> {
     type Message = [u8];
 
     fn meet(&self) -> Result<(), String> {
@@ -78,8 +82,8 @@ impl Peer for Lent {
         let inlet = Arc::new(Inlet::new(handler));
         let taking = Arc::clone(&inlet);
         self.reader
-            .set_listener(move |reader: &DataReader<BytesInPlace>| {
-                deliver(reader, &taking, |sample| &**sample);
+            .set_listener(move |reader: &DataReader<SequenceInPlace<E>>| {
+                deliver(reader, &taking, |sample| bytemuck::cast_slice(sample));
             });
         self.session.wait(idle, &inlet);
         self.reader.remove_listener();

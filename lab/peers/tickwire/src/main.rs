@@ -48,7 +48,10 @@ fn main() -> ExitCode {
         (Job::Codec, Payload::Typed) => lab_program::finish(&options, || codec::measure(&options)),
         (Job::Codec, _) => lab_program::misused(&options, "bytes have no encoding"),
         (_, Payload::Bytes) if lends(&options) => lab_program::finish(&options, || {
-            lab_program::converse(&options, VERSION, Lent::open(&options)?)
+            lab_program::converse(&options, VERSION, Lent::<Bytes, u8>::open(&options)?)
+        }),
+        (_, Payload::Floats) if lends(&options) => lab_program::finish(&options, || {
+            lab_program::converse(&options, VERSION, Lent::<Floats, f32>::open(&options)?)
         }),
         (_, Payload::Bytes) => converse::<Bytes>(&options),
         (_, Payload::Floats) => converse::<Floats>(&options),
@@ -69,7 +72,7 @@ fn told(error: impl std::error::Error) -> String {
     error.to_string()
 }
 
-/// Whether loans of so many bytes save copies, and more than they cost.
+/// Whether loans of so many bytes or floats save copies, and more than they cost.
 fn lends(options: &Options) -> bool {
     options.payload_len()
         >= match options.system.as_str() {

@@ -1,0 +1,507 @@
+//! Samples that are one sequence of bytes, of numbers or of plain structs, wherever these lie.
+//!
+//! ```
+//! # use std::time::Duration;
+//! use tickwire::loan::{SequenceInPlace, SequenceType};
+//! use tickwire::{DataWriterQos, DomainParticipant, Topic};
+//!
+//! #[derive(Topic)]
+//! #[topic(name = "risk::Curve", final)]
+//! struct Curve {
+//!     rates: Vec<f64>,
+//! }
+//!
+//! let participant = DomainParticipant::builder(0).trusts_lenders(true).build()?;
+//! let topic = participant.topic::<Curve>("Curves")?;
+//! let qos = DataWriterQos::default().max_loan_bytes(1 << 20);
+//! let writer = participant.writer_with(&topic, qos)?;
+//!
+//! let mut rates = writer.loan_elements::<f64>(1_000)?;
+//! rates.fill(0.025);
+//! rates.write()?;
+//!
+//! // Usually in another process: the same topic, and a sample that does not copy.
+//! # let participant = DomainParticipant::builder(0).trusts_lenders(true).build()?;
+//! let topic = participant.topic_of::<SequenceInPlace<f64>>("Curves", SequenceType::of::<Curve>()?)?;
+//! let reader = participant.reader(&topic)?;
+//! for rates in reader.take().data() {
+//!     println!("{} rates from {:?} on, {}", rates.len(), rates.first(), rates.is_in_place());
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::any::TypeId;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+
+use tickwire_base::{Timestamp, copy};
+use tickwire_cdr::{
+    Decode, DecodeError, Encapsulation, Encode, EncodeError, Extensibility, KeyHash, Reader,
+    Representation, Topic, Type, TypeDescription,
+};
+use tickwire_rtps::wire::SequenceNumber;
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+use super::layout::{Elements, Layout, find, sequence_of};
+use super::lent::{LentBytes, LentPayload};
+use super::{Loan, LoanError};
+use crate::error::WriteError;
+use crate::type_support::{SampleError, Sealed, TopicSupport, Written};
+use crate::writer::DataWriter;
+
+/// What sequences can have that are read and written in place: numbers, but not `bool` and `char`, and structs and arrays
+/// that are [plain](super::Plain), of which structs are to be final. That any bytes are a value of it, and any value is
+/// bytes, the derives of the crate `zerocopy` show when it is compiled.
+pub trait Element:
+    Encode + Decode + Copy + Send + Sync + 'static + FromBytes + IntoBytes + KnownLayout + Immutable
+{
+}
+
+impl<E> Element for E where
+    E: Encode
+        + Decode
+        + Copy
+        + Send
+        + Sync
+        + 'static
+        + FromBytes
+        + IntoBytes
+        + KnownLayout
+        + Immutable
+{
+}
+
+/// A sample of a type that is one sequence, read where its writer wrote it if that is possible, or, if it is
+/// longer than 64 KiB, where it has come by the network, in fragments or in a TCP message of its own; else a copy. Only
+/// what its writer lends begins at more than a multiple of four, so that elements of eight bytes that came by a network
+/// are mostly copies.
+///
+/// What lies where its writer wrote it stays as it is until this is dropped, or its [`Samples`](crate::Samples) are, whatever the writer
+/// does meanwhile. It takes one of its writer's loans that long: of a quarter of them, or 16, a participant holds
+/// samples in place, unread ones among them, and of what comes beyond it gets copies. Samples are in place
+/// for participants alone that [trust](crate::DomainParticipantBuilder::trusts_lenders) their writers.
+#[derive(Debug)]
+pub struct SequenceInPlace<E: Element> {
+    own: Vec<E>,
+    /// Aligned for the elements, and as long as some of them.
+    lent: Option<LentBytes>,
+}
+
+/// A sample of a type that is one sequence of bytes.
+pub type BytesInPlace = SequenceInPlace<u8>;
+
+impl<E: Element> SequenceInPlace<E> {
+    /// A sample of these elements, to be written.
+    pub fn new(elements: Vec<E>) -> Self {
+        Self {
+            own: elements,
+            lent: None,
+        }
+    }
+
+    /// Whether the elements lie where the writer wrote them.
+    pub fn is_in_place(&self) -> bool {
+        self.lent.as_ref().is_some_and(LentBytes::is_in_place)
+    }
+}
+
+impl<E: Element> Default for SequenceInPlace<E> {
+    fn default() -> Self {
+        Self::new(Vec::new())
+    }
+}
+
+impl<E: Element> Deref for SequenceInPlace<E> {
+    type Target = [E];
+
+    fn deref(&self) -> &[E] {
+        match &self.lent {
+            Some(lent) => elements_of(lent).unwrap_or_default(),
+            None => &self.own,
+        }
+    }
+}
+
+/// The elements that bytes are, if these are aligned and some of them.
+fn elements_of<E: Element>(bytes: &[u8]) -> Option<&[E]> {
+    <[E]>::ref_from_bytes(bytes).ok()
+}
+
+/// The type of [`SequenceInPlace`] samples: a struct with one member, a sequence.
+pub struct SequenceType<E> {
+    described: Arc<Described>,
+    of: PhantomData<fn() -> E>,
+}
+
+/// The type of [`BytesInPlace`] samples: a struct with one member, a sequence of bytes.
+pub type BytesType = SequenceType<u8>;
+
+#[derive(Debug, PartialEq)]
+struct Described {
+    description: TypeDescription,
+    bound: u32,
+    /// In XCDR1 and in XCDR2, as the following.
+    layouts: [Layout; 2],
+    elements: [Elements; 2],
+}
+
+/// A topic's type is not one sequence of the elements that were asked for, or nothing is known of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotSequence;
+
+impl fmt::Display for NotSequence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(
+            "the topic's type is not known to be one sequence of these: a struct, not a mutable one, whose only member is a \
+             sequence of octet or uint8, of the numbers that were named, or of that final struct of numbers, without \
+             padding between or behind them",
+        )
+    }
+}
+
+impl std::error::Error for NotSequence {}
+
+impl<E: Element> SequenceType<E> {
+    /// That of samples that a program has as `T` elsewhere.
+    ///
+    /// # Errors
+    /// If `T` has other members than one sequence of `E`, or is mutable, or if these are not in memory as in payloads.
+    pub fn of<T: Topic>() -> Result<Self, NotSequence> {
+        Self::described(T::description().clone())
+    }
+
+    /// That which a description is of.
+    ///
+    /// # Errors
+    /// As [`of`](Self::of).
+    pub fn described(description: TypeDescription) -> Result<Self, NotSequence> {
+        let (element, bound) = sequence_of(&description).ok_or(NotSequence)?;
+        let is_alike = *element == E::TYPE || (*element == Type::Byte && E::TYPE == Type::U8);
+        if !is_alike {
+            return Err(NotSequence);
+        }
+        let elements = REPRESENTATIONS.map(|it| Elements::of(element, it));
+        let layouts = REPRESENTATIONS.map(|it| Layout::of(&description, it));
+        let ([Some(one), Some(two)], [Some(first), Some(second)]) = (elements, layouts) else {
+            return Err(NotSequence);
+        };
+        let ty = Self {
+            described: Arc::new(Described {
+                bound,
+                layouts: [first, second],
+                elements: [one, two],
+                description,
+            }),
+            of: PhantomData,
+        };
+        match ty.has_what_is_in_memory() {
+            true => Ok(ty),
+            false => Err(NotSequence),
+        }
+    }
+
+    /// Whether the codec takes what elements have in memory for these elements.
+    fn has_what_is_in_memory(&self) -> bool {
+        let len = 2 * size_of::<E>();
+        let is_alike = |(layout, seed): (&Layout, u8)| {
+            let steps = (0..len).map(|at| (at * 37).to_le_bytes()[0]);
+            let bytes: Vec<u8> = steps.map(|step| step.wrapping_add(seed)).collect();
+            let (mut payload, mut read) = (Vec::new(), Vec::new());
+            layout.write(&bytes, &mut payload);
+            self.decode(&payload, &mut read).is_ok() && read.as_bytes() == bytes
+        };
+        let layouts = self.described.layouts.iter();
+        len > 0 && layouts.flat_map(|it| [(it, 1), (it, 130)]).all(is_alike)
+    }
+
+    /// Reads the elements of any payload.
+    fn decode(&self, payload: &[u8], to: &mut Vec<E>) -> Result<(), DecodeError> {
+        let Described {
+            description, bound, ..
+        } = &*self.described;
+        let (encapsulation, body) = Encapsulation::parse(payload)?;
+        let mut reader = Reader::new(body, encapsulation);
+        let extensibility = match encapsulation.representation {
+            // It does not tell them apart.
+            Representation::Xcdr1 => description.extensibility,
+            Representation::Xcdr2 => encapsulation.extensibility,
+        };
+        let whole = reader.begin_struct(extensibility)?;
+        let all = reader.begin_sequence(*bound, E::PRIMITIVE, E::MIN_SIZE)?;
+        E::decode_vec(to, all.count, &mut reader)?;
+        reader.end_sequence(all);
+        reader.end_struct(whole);
+        Ok(())
+    }
+}
+
+impl<E> Clone for SequenceType<E> {
+    fn clone(&self) -> Self {
+        Self {
+            described: Arc::clone(&self.described),
+            of: PhantomData,
+        }
+    }
+}
+
+impl<E> PartialEq for SequenceType<E> {
+    fn eq(&self, other: &Self) -> bool {
+        self.described == other.described
+    }
+}
+
+impl<E> fmt::Debug for SequenceType<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let description = &self.described.description;
+        f.debug_tuple("SequenceType").field(description).finish()
+    }
+}
+
+impl<E: Element> Sealed for SequenceInPlace<E> {}
+
+impl<E: Element> TopicSupport for SequenceInPlace<E> {
+    type Type = SequenceType<E>;
+
+    const BORROWS: bool = true;
+
+    fn type_name(ty: &SequenceType<E>) -> &str {
+        &ty.described.description.name
+    }
+
+    fn extensibility(ty: &SequenceType<E>) -> Extensibility {
+        ty.described.description.extensibility
+    }
+
+    fn has_key(_: &SequenceType<E>) -> bool {
+        false
+    }
+
+    fn description(ty: &SequenceType<E>) -> Option<&TypeDescription> {
+        Some(&ty.described.description)
+    }
+
+    fn initial(_: &SequenceType<E>) -> Self {
+        Self::default()
+    }
+
+    fn write_payload(
+        &self,
+        ty: &SequenceType<E>,
+        representation: Representation,
+        buffer: &mut Vec<u8>,
+    ) -> Result<(), SampleError> {
+        (**self).payload(ty, representation, buffer)
+    }
+
+    fn write_key_payload(
+        &self,
+        _: &SequenceType<E>,
+        _: Representation,
+        _: &mut Vec<u8>,
+    ) -> Result<(), SampleError> {
+        Ok(())
+    }
+
+    fn read_payload(&mut self, ty: &SequenceType<E>, payload: &[u8]) -> Result<(), DecodeError> {
+        let Described {
+            elements, bound, ..
+        } = &*ty.described;
+        let range = find(payload, elements, *bound)?;
+        let bytes = range.and_then(|range| payload.get(range));
+        self.lent = None;
+        match bytes.and_then(elements_of) {
+            Some(elements) => {
+                self.own.clear();
+                copy::append(&mut self.own, elements);
+                Ok(())
+            }
+            None => ty.decode(payload, &mut self.own),
+        }
+    }
+
+    fn read_lent_payload(
+        &mut self,
+        ty: &SequenceType<E>,
+        payload: LentPayload<'_>,
+    ) -> Result<(), DecodeError> {
+        let Described {
+            elements, bound, ..
+        } = &*ty.described;
+        let bytes = payload.bytes();
+        let range = find(bytes, elements, *bound)?;
+        let fits = |bytes| elements_of::<E>(bytes).is_some();
+        match range.filter(|range| bytes.get(range.clone()).is_some_and(fits)) {
+            Some(range) => {
+                self.lent = Some(payload.hold(range));
+                Ok(())
+            }
+            None => self.read_payload(ty, bytes),
+        }
+    }
+
+    fn let_go(&mut self) {
+        self.lent = None;
+    }
+
+    fn read_key_payload(&mut self, _: &SequenceType<E>, _: &[u8]) -> Result<(), DecodeError> {
+        Ok(())
+    }
+
+    fn key_hash(
+        &self,
+        _: &SequenceType<E>,
+        _: Representation,
+        _: &mut Vec<u8>,
+    ) -> Result<Option<KeyHash>, SampleError> {
+        Ok(None)
+    }
+}
+
+impl<E: Element> Written<SequenceInPlace<E>> for [E] {
+    fn payload(
+        &self,
+        ty: &SequenceType<E>,
+        representation: Representation,
+        buffer: &mut Vec<u8>,
+    ) -> Result<(), SampleError> {
+        let Described { layouts, bound, .. } = &*ty.described;
+        EncodeError::check_bound(self.len(), *bound)?;
+        let [xcdr1, xcdr2] = layouts;
+        let layout = match representation {
+            Representation::Xcdr1 => xcdr1,
+            Representation::Xcdr2 => xcdr2,
+        };
+        layout.write(self.as_bytes(), buffer);
+        Ok(())
+    }
+
+    fn key_payload(
+        &self,
+        _: &SequenceType<E>,
+        _: Representation,
+        _: &mut Vec<u8>,
+    ) -> Result<(), SampleError> {
+        Ok(())
+    }
+
+    fn hash(
+        &self,
+        _: &SequenceType<E>,
+        _: Representation,
+        _: &mut Vec<u8>,
+    ) -> Result<Option<KeyHash>, SampleError> {
+        Ok(None)
+    }
+}
+
+/// Elements of a sample that is being written in place, zeros or what was there before: what is not written to is sent, too.
+/// See [`DataWriter::loan_elements`]. Dropped without being written, it leaves nothing.
+#[must_use = "what is not written is lost"]
+pub struct SequenceLoan<'w, T: TopicSupport, E: Element> {
+    loan: Loan<'w, T>,
+    /// Where memory of the writer's own is not aligned for them: copied there when it is written.
+    apart: Option<Vec<E>>,
+    of: PhantomData<E>,
+}
+
+impl<T: TopicSupport> DataWriter<T> {
+    /// Lends `count` elements to be written in place, for topics whose type is one sequence of `E`: as
+    /// [`loan`](Self::loan) does bytes, and where it says that they are copied, or handed over, so are these. Elements
+    /// of eight bytes are in memory apart, from where they are copied, if nobody sees the writer's and the payload's head is
+    /// no multiple of eight bytes.
+    ///
+    /// # Errors
+    /// If the type is another one, or has not so many elements.
+    pub fn loan_elements<E: Element>(
+        &self,
+        count: usize,
+    ) -> Result<SequenceLoan<'_, T, E>, LoanError> {
+        let look = || {
+            let description = T::description(self.topic().ty());
+            description.is_some_and(|it| SequenceType::<E>::described(it.clone()).is_ok())
+        };
+        let lender = self.lender();
+        let lender = lender.filter(|lender| lender.lends_elements(TypeId::of::<E>(), look));
+        let lender = lender.ok_or(LoanError::NotSequence)?;
+        let len = count.saturating_mul(size_of::<E>());
+        let mut loan = Loan::of(self, lender.lend(len)?, len);
+        let is_aligned = elements_of::<E>(loan.bytes_mut()).is_some();
+        let apart = (!is_aligned).then(|| vec![E::new_zeroed(); count]);
+        Ok(SequenceLoan {
+            loan,
+            apart,
+            of: PhantomData,
+        })
+    }
+}
+
+impl<T: TopicSupport, E: Element> SequenceLoan<'_, T, E> {
+    /// Makes it shorter.
+    pub fn truncate(&mut self, count: usize) {
+        self.loan.truncate(count.saturating_mul(size_of::<E>()));
+        if let Some(apart) = &mut self.apart {
+            apart.truncate(count);
+        }
+    }
+
+    /// Whether readers that follow the writer's log will see this very memory; else they get copies.
+    pub fn is_lent(&self) -> bool {
+        self.loan.is_lent()
+    }
+
+    /// Writes the sample, made now.
+    ///
+    /// # Errors
+    /// As [`DataWriter::write`]. Then the loan is lost.
+    pub fn write(self) -> Result<SequenceNumber, WriteError> {
+        self.complete().write()
+    }
+
+    /// Writes the sample that was made at `timestamp`.
+    ///
+    /// # Errors
+    /// As [`DataWriter::write`]. Then the loan is lost.
+    pub fn write_with_timestamp(self, timestamp: Timestamp) -> Result<SequenceNumber, WriteError> {
+        self.complete().write_with_timestamp(timestamp)
+    }
+}
+
+impl<'w, T: TopicSupport, E: Element> SequenceLoan<'w, T, E> {
+    /// The loan of their bytes.
+    fn complete(mut self) -> Loan<'w, T> {
+        if let Some(apart) = &self.apart {
+            copy::copy(apart.as_bytes(), self.loan.bytes_mut());
+        }
+        self.loan
+    }
+}
+
+impl<T: TopicSupport, E: Element> Deref for SequenceLoan<'_, T, E> {
+    type Target = [E];
+
+    fn deref(&self) -> &[E] {
+        match &self.apart {
+            Some(apart) => apart,
+            None => elements_of(self.loan.bytes()).unwrap_or_default(),
+        }
+    }
+}
+
+impl<T: TopicSupport, E: Element> DerefMut for SequenceLoan<'_, T, E> {
+    fn deref_mut(&mut self) -> &mut [E] {
+        match &mut self.apart {
+            Some(apart) => apart,
+            None => <[E]>::mut_from_bytes(self.loan.bytes_mut()).unwrap_or_default(),
+        }
+    }
+}
+
+impl<T: TopicSupport, E: Element> fmt::Debug for SequenceLoan<'_, T, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.loan.fmt(f)
+    }
+}
+
+const REPRESENTATIONS: [Representation; 2] = [Representation::Xcdr1, Representation::Xcdr2];

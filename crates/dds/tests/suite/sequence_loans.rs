@@ -1,0 +1,262 @@
+//! Sequences of numbers and of plain structs that are written and read where they lie, and how they reach whoever cannot look
+//! there.
+
+use crate::common::{PATIENCE, wait_for_logs};
+use tickwire::loan::{Element, LoanError, NotSequence, SequenceInPlace, SequenceType};
+use tickwire::qos::RepresentationId;
+use tickwire::{
+    BytesInPlace, BytesType, DataReader, DataReaderQos, DataWriter, DataWriterQos,
+    DomainParticipant, DomainParticipantBuilder, Sample, Samples, Topic, TopicSupport,
+};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+#[derive(Topic, FromBytes, IntoBytes, KnownLayout, Immutable, Clone, Copy, Debug, PartialEq)]
+#[topic(name = "test::Level", nested, final)]
+#[repr(C)]
+struct Level {
+    price: f64,
+    size: u32,
+    orders: u32,
+}
+
+/// What may get more members, and so tells its length.
+#[derive(Topic, FromBytes, IntoBytes, KnownLayout, Immutable, Clone, Copy, Debug, PartialEq)]
+#[topic(name = "test::Growing", nested)]
+#[repr(C)]
+struct Growing {
+    price: f64,
+}
+
+/// Whose second member is elsewhere in XCDR1, behind the number of elements.
+#[derive(Topic, FromBytes, IntoBytes, KnownLayout, Immutable, Clone, Copy, Debug, PartialEq)]
+#[topic(name = "test::Late", nested, final)]
+#[repr(C)]
+struct Late {
+    size: u32,
+    orders: u32,
+    price: f64,
+}
+
+#[derive(Topic, Clone, Debug, PartialEq)]
+#[topic(name = "test::Levels", final)]
+struct Levels {
+    all: Vec<Level>,
+}
+
+#[derive(Topic, Clone, Debug, PartialEq)]
+#[topic(name = "test::Floats")]
+struct Floats {
+    #[topic(bound = 100_000)]
+    all: Vec<f32>,
+}
+
+#[derive(Topic, Clone, Debug, PartialEq)]
+#[topic(name = "test::Doubles", final)]
+struct Doubles {
+    all: Vec<f64>,
+}
+
+#[derive(Topic, Clone, Debug, PartialEq)]
+#[topic(name = "test::Growths", final)]
+struct Growths {
+    all: Vec<Growing>,
+}
+
+#[derive(Topic, Clone, Debug, PartialEq)]
+#[topic(name = "test::Lates", final)]
+struct Lates {
+    all: Vec<Late>,
+}
+
+fn builder(domain: u32) -> DomainParticipantBuilder {
+    crate::common::builder(domain)
+        .shared_memory(true)
+        .trusts_lenders(true)
+}
+
+fn writer<T: tickwire::cdr::Topic + Sync>(participant: &DomainParticipant) -> DataWriter<T> {
+    writer_in::<T>(participant, RepresentationId::XCDR1)
+}
+
+fn writer_in<T: tickwire::cdr::Topic + Sync>(
+    participant: &DomainParticipant,
+    representation: RepresentationId,
+) -> DataWriter<T> {
+    let topic = participant.topic::<T>(T::TYPE_NAME).expect("a topic");
+    let qos = DataWriterQos::default().reliable(PATIENCE).keep_all();
+    let qos = qos.representation([representation]);
+    let qos = qos.max_loan_bytes(1_000_000).loan_count(16);
+    participant.writer_with(&topic, qos).expect("a writer")
+}
+
+fn requested() -> DataReaderQos {
+    let qos = DataReaderQos::default().reliable().keep_all();
+    qos.representation([RepresentationId::XCDR1, RepresentationId::XCDR2])
+}
+
+fn reader_in_place<T: tickwire::cdr::Topic, E: Element>(
+    participant: &DomainParticipant,
+) -> DataReader<SequenceInPlace<E>> {
+    let ty = SequenceType::of::<T>().expect("a sequence of these");
+    let topic = participant.topic_of(T::TYPE_NAME, ty).expect("a topic");
+    participant.reader_with(&topic, requested()).expect("one")
+}
+
+fn reader<T: tickwire::cdr::Topic + Sync>(participant: &DomainParticipant) -> DataReader<T> {
+    let topic = participant.topic::<T>(T::TYPE_NAME).expect("a topic");
+    participant.reader_with(&topic, requested()).expect("one")
+}
+
+fn take<T: TopicSupport>(reader: &DataReader<T>) -> Samples<T> {
+    loop {
+        let samples = reader.select().max_samples(1).take();
+        if !samples.is_empty() {
+            return samples;
+        }
+        reader.wait_for_data(PATIENCE).expect("a sample");
+    }
+}
+
+fn value<T: TopicSupport>(samples: &Samples<T>) -> &T {
+    samples.first().and_then(Sample::data).expect("a value")
+}
+
+fn level(number: usize) -> Level {
+    Level {
+        price: 0.5 * number as f64,
+        size: number as u32,
+        orders: 7,
+    }
+}
+
+/// Writes and reads sequences of several lengths in both encodings, some in place and some as copies.
+fn sequences_come_as_they_were_written<T, E>(
+    domain: u32,
+    element: impl Fn(usize) -> E,
+    sequence: impl Fn(Vec<E>) -> T,
+) where
+    T: tickwire::cdr::Topic + PartialEq + Sync,
+    E: Element + PartialEq + std::fmt::Debug,
+{
+    let one = || builder(domain).build().expect("a participant");
+    for (round, representation) in [RepresentationId::XCDR1, RepresentationId::XCDR2]
+        .into_iter()
+        .enumerate()
+    {
+        let (ours, theirs) = (one(), one());
+        let far = builder(domain).shared_memory(false).build().expect("one");
+        let writer = writer_in::<T>(&ours, representation);
+        let in_place = reader_in_place::<T, E>(&theirs);
+        let copied = reader::<T>(&theirs);
+        wait_for_logs(&ours, 2);
+        wait_for_logs(&theirs, 2);
+        let all = |count: usize| -> Vec<E> { (0..count).map(&element).collect() };
+        // Before a reader knows where it begins, it keeps copies of what comes.
+        writer.write(&sequence(all(1))).expect("room");
+        take(&in_place);
+        take(&copied);
+        for count in [0, 1, 2, 3, 1_000, 20_000] {
+            let mut loan = writer.loan_elements::<E>(count + 1).expect("a sequence");
+            assert!(loan.is_lent() && loan.len() == count + 1);
+            loan.truncate(count);
+            loan.copy_from_slice(&all(count));
+            assert_eq!(*loan, all(count)[..]);
+            loan.write().expect("room");
+            let taken = take(&in_place);
+            assert!(value(&taken).is_in_place(), "{round}: {count}");
+            assert_eq!(**value(&taken), all(count)[..]);
+            assert!(*value(&take(&copied)) == sequence(all(count)));
+        }
+        // Where somebody cannot look, nobody does.
+        let from_far = reader_in_place::<T, E>(&far);
+        writer.wait_for_matched(3, PATIENCE).expect("all three");
+        for count in [0, 1, 5, 1_000, 30_000] {
+            let mut loan = writer.loan_elements::<E>(count).expect("a sequence");
+            loan.copy_from_slice(&all(count));
+            loan.write().expect("room");
+            for reader in [&in_place, &from_far] {
+                let taken = take(reader);
+                assert!(!value(&taken).is_in_place());
+                assert_eq!(**value(&taken), all(count)[..], "{round}: {count}");
+            }
+            assert!(*value(&take(&copied)) == sequence(all(count)));
+        }
+        // What is not lent is written as it is.
+        let written = sequence(all(50));
+        writer.write(&written).expect("room");
+        assert_eq!(**value(&take(&in_place)), all(50)[..]);
+        assert_eq!(**value(&take(&from_far)), all(50)[..]);
+        assert!(*value(&take(&copied)) == written);
+    }
+}
+
+#[test]
+fn floats_come_as_they_were_written() {
+    let sequence = |all| Floats { all };
+    sequences_come_as_they_were_written(157, |number| 0.5 * number as f32, sequence);
+}
+
+#[test]
+fn doubles_come_as_they_were_written() {
+    let sequence = |all| Doubles { all };
+    sequences_come_as_they_were_written(168, |number| -0.5 * number as f64, sequence);
+}
+
+#[test]
+fn structs_come_as_they_were_written() {
+    sequences_come_as_they_were_written(169, level, |all| Levels { all });
+}
+
+#[test]
+fn samples_that_are_sequences_are_written_too() {
+    let ours = builder(170).build().expect("a participant");
+    let ty = SequenceType::of::<Levels>().expect("a sequence");
+    let topic = ours.topic_of::<SequenceInPlace<Level>>("Levels", ty);
+    let topic = topic.expect("a topic");
+    let reader = ours.reader_with(&topic, requested()).expect("one");
+    let writer = ours.writer(&topic).expect("a writer");
+    let sample = SequenceInPlace::new(vec![level(1), level(2)]);
+    writer.write(&sample).expect("room");
+    assert_eq!(**value(&take(&reader)), [level(1), level(2)]);
+    let mut loan = writer.loan_elements::<Level>(1).expect("a sequence");
+    loan[0] = level(9);
+    loan.write().expect("room");
+    assert_eq!(**value(&take(&reader)), [level(9)]);
+}
+
+#[test]
+fn other_elements_are_not_lent_and_no_more_than_the_type_has() {
+    assert!(BytesType::of::<Floats>().is_err());
+    assert_eq!(SequenceType::<u8>::of::<Doubles>(), Err(NotSequence));
+    assert_eq!(SequenceType::<f32>::of::<Doubles>(), Err(NotSequence));
+    assert_eq!(SequenceType::<Growing>::of::<Growths>(), Err(NotSequence));
+    assert_eq!(SequenceType::<Late>::of::<Lates>(), Err(NotSequence));
+    let ours = builder(171).build().expect("a participant");
+    let floats = writer::<Floats>(&ours);
+    assert_eq!(floats.loan(4).err(), Some(LoanError::NotBytes));
+    let other = floats.loan_elements::<u32>(1).err();
+    assert_eq!(other, Some(LoanError::NotSequence));
+    assert!(floats.loan_elements::<f32>(100_000).is_ok());
+    let other = floats.loan_elements::<u32>(1).err();
+    assert_eq!(other, Some(LoanError::NotSequence));
+    let too_long = LoanError::TooLong {
+        len: 400_004,
+        max: 400_000,
+    };
+    assert_eq!(floats.loan_elements::<f32>(100_001).err(), Some(too_long));
+    assert!(floats.loan_elements::<f32>(usize::MAX).is_err());
+    let lates = writer::<Lates>(&ours);
+    assert!(lates.loan_elements::<Late>(1).is_err());
+    // Bytes are elements, too.
+    let ty = BytesType::of::<Octets>().expect("bytes");
+    let topic = ours.topic_of::<BytesInPlace>("Octets", ty).expect("one");
+    let octets = ours.writer(&topic).expect("a writer");
+    assert_eq!(octets.loan_elements::<u8>(3).expect("bytes").len(), 3);
+}
+
+#[derive(Topic)]
+#[topic(name = "test::Octets", final)]
+struct Octets {
+    #[topic(octet)]
+    _all: Vec<u8>,
+}
