@@ -10,6 +10,8 @@ namespace Tickwire
     {
         readonly object _waiting = new object();
         readonly List<TaskCompletionSource<bool>> _waiters = new List<TaskCompletionSource<bool>>();
+        /// How many these are, for who need not look at them. A task that begins to wait looks itself for what has come before.
+        volatile int _waiterCount;
         static readonly Waiting ForData = Native.tw_reader_wait_for_data;
         ReadCondition _unread;
         Action<DataReader<T>> _dataAvailable;
@@ -74,7 +76,10 @@ namespace Tickwire
             TaskCompletionSource<bool> waiter =
                 new TaskCompletionSource<bool>(TaskCreationOptions.RunContinuationsAsynchronously);
             lock (_waiting)
+            {
                 _waiters.Add(waiter);
+                _waiterCount = _waiters.Count;
+            }
             try
             {
                 // What comes from here on is told; what came before is there already.
@@ -86,7 +91,10 @@ namespace Tickwire
             finally
             {
                 lock (_waiting)
+                {
                     _waiters.Remove(waiter);
+                    _waiterCount = _waiters.Count;
+                }
             }
             return _unread.Holds;
         }
@@ -148,14 +156,18 @@ namespace Tickwire
             {
                 TaskCompletionSource<bool>[] waiters = _waiters.ToArray();
                 _waiters.Clear();
+                _waiterCount = 0;
                 return waiters;
             }
         }
 
         internal override void OnDataAvailable()
         {
-            foreach (TaskCompletionSource<bool> waiter in Waiters())
-                waiter.TrySetResult(true);
+            if (_waiterCount > 0)
+            {
+                foreach (TaskCompletionSource<bool> waiter in Waiters())
+                    waiter.TrySetResult(true);
+            }
             Action<DataReader<T>> handlers = _dataAvailable;
             if (handlers != null)
                 handlers(this);

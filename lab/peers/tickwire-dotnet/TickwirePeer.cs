@@ -74,9 +74,9 @@ namespace Lab
         public abstract void Send(ulong number, ulong time);
         public abstract void Echo();
 
-        /// <summary>Takes what is there, and gives it to <see cref="Hear"/> until that says that it is
-        /// enough.</summary>
-        protected abstract void Drain();
+        /// <summary>Takes what is there, of a reader or of each, and gives it to <see cref="Hear"/> until that says that it
+        /// is enough.</summary>
+        protected abstract void Drain(object reader);
 
         /// <summary>Messages are looked at on the thread that delivers them.</summary>
         public void Run(Idle idle, Func<IContent, bool> take)
@@ -85,7 +85,7 @@ namespace Lab
             {
                 this.take = take;
                 ulong before = heard;
-                Drain();
+                Drain(null);
                 for (int patience = idle.First; this.take != null; patience = idle.Between)
                 {
                     if (heard == before && !Monitor.Wait(gate, patience) && heard == before) break;
@@ -96,11 +96,11 @@ namespace Lab
         }
 
         /// <summary>Somebody may wait for what has come.</summary>
-        protected void OnData()
+        protected void OnData(object reader)
         {
             lock (gate)
             {
-                if (take != null) Drain();
+                if (take != null) Drain(reader);
             }
         }
 
@@ -155,7 +155,7 @@ namespace Lab
                     writers[topic] = Participant.CreateWriter(there, qos);
                     var reader = Participant.CreateReader(back, qos);
                     readers.Add(reader);
-                    reader.DataAvailable += _ => OnData();
+                    reader.DataAvailable += OnData;
                 }
             }
         }
@@ -186,20 +186,22 @@ namespace Lab
             writers[topic].WriteRaw(new ArraySegment<byte>(packed.GetBuffer(), 0, (int)packed.Position));
         }
 
-        protected override void Drain()
+        protected override void Drain(object of)
         {
-            foreach (var reader in readers)
+            if (of == null) readers.ForEach(Drain);
+            else Drain((DataReader<byte[]>)of);
+        }
+
+        void Drain(DataReader<byte[]> reader)
+        {
+            using (RawSamples samples = reader.TakeRaw())
             {
-                while (IsHeard)
+                for (int at = 0; at < samples.Count && IsHeard; ++at)
                 {
-                    using (RawSamples samples = reader.TakeRaw(1, SampleStates.Any))
-                    {
-                        if (samples.Count == 0) break;
-                        RawSample sample = samples[0];
-                        if (!sample.Info.ValidData) continue;
-                        if (sample.Length > buffer.Length) buffer = new byte[2 * sample.Length];
-                        content.Read(buffer, 0, sample.CopyTo(buffer, 0));
-                    }
+                    RawSample sample = samples[at];
+                    if (!sample.Info.ValidData) continue;
+                    if (sample.Length > buffer.Length) buffer = new byte[2 * sample.Length];
+                    content.Read(buffer, 0, sample.CopyTo(buffer, 0));
                     Hear(content);
                 }
             }

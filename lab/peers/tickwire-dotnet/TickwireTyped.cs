@@ -167,8 +167,8 @@ namespace Lab
                 requestReader = Participant.CreateReader(
                     Participant.CreateTopic<Article.QuoteRequest>(Name("QuoteRequest", false)), qos);
             }
-            dataReader.DataAvailable += _ => OnData();
-            requestReader.DataAvailable += _ => OnData();
+            dataReader.DataAvailable += OnData;
+            requestReader.DataAvailable += OnData;
         }
 
         public override void Meet()
@@ -200,12 +200,12 @@ namespace Lab
             }
         }
 
-        protected override void Drain()
+        protected override void Drain(object reader)
         {
             SampleInfo info;
-            while (IsHeard && dataReader.TryTake(content.DataRead, out info))
+            while (reader != requestReader && IsHeard && dataReader.TryTake(content.DataRead, out info))
                 if (info.ValidData) Hear(content);
-            while (IsHeard && requestReader.TryTake(content.RequestRead, out info))
+            while (reader != dataReader && IsHeard && requestReader.TryTake(content.RequestRead, out info))
                 if (info.ValidData) Hear(content);
         }
     }

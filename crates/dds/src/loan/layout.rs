@@ -21,8 +21,12 @@ pub(crate) struct Layout {
 /// What is lent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Content {
-    /// The elements of a sequence, behind their number: so many bytes at most.
-    Sequence { elements: Elements, max_len: usize },
+    /// The elements of a sequence, behind their number: so many bytes at most, and so many before the first that align it.
+    Sequence {
+        elements: Elements,
+        max_len: usize,
+        padding: usize,
+    },
     /// Numbers, which take so many bytes without any between them.
     Plain { len: usize },
 }
@@ -56,7 +60,8 @@ impl Elements {
 
     /// Bytes behind the number of elements, with which `position` bytes of the body end, before the first.
     fn padding(&self, position: usize) -> usize {
-        position.wrapping_neg() % self.alignment
+        // A power of two.
+        position.wrapping_neg() & (self.alignment - 1)
     }
 }
 
@@ -66,26 +71,29 @@ impl Layout {
         description: &TypeDescription,
         representation: Representation,
     ) -> Option<Self> {
+        let encapsulation = Encapsulation::new(representation, description.extensibility);
+        let is_delimited = encapsulation.extensibility == Extensibility::Appendable;
         let content = match sequence_of(description) {
             Some((element, bound)) => {
                 let elements = Elements::of(element, representation)?;
                 let bound = usize::try_from(bound).ok().filter(|&bound| bound > 0);
                 let max = bound.and_then(|bound| bound.checked_mul(elements.size));
+                let words = 1 + usize::from(is_delimited) + usize::from(elements.is_delimited);
                 Content::Sequence {
                     elements,
                     max_len: max.map_or(MAX_LEN, |max| max.min(MAX_LEN)),
+                    padding: elements.padding(4 * words),
                 }
             }
             None => Content::Plain {
                 len: plain_len(description, representation)?,
             },
         };
-        let encapsulation = Encapsulation::new(representation, description.extensibility);
         let mut bytes = Vec::new();
         encapsulation.write(&mut bytes);
         Some(Self {
             encapsulation: bytes.try_into().ok()?,
-            is_delimited: encapsulation.extensibility == Extensibility::Appendable,
+            is_delimited,
             content,
         })
     }
@@ -126,28 +134,29 @@ impl Layout {
     }
 
     /// What comes before `len` bytes, which is not more than the longest, and how many zeros behind them.
+    #[inline]
     pub(crate) fn head(&self, len: usize) -> (Head, usize) {
         let padding = len.wrapping_neg() % 4;
-        let mut head = Head::default();
         let [a, b, c, options] = self.encapsulation;
         // Two bits; there are no other options.
-        head.add(&[a, b, c, options | [0, 1, 2, 3][padding]]);
+        let mut head = Head::of([a, b, c, options | [0, 1, 2, 3][padding]]);
         match self.content {
-            Content::Sequence { elements, .. } => {
-                let words =
-                    4 * (usize::from(self.is_delimited) + usize::from(elements.is_delimited));
-                let aligned = match len {
-                    0 => 0,
-                    _ => elements.padding(words + 4),
-                };
+            Content::Sequence {
+                elements, padding, ..
+            } => {
+                let padding = if len == 0 { 0 } else { padding };
+                let behind = 4 + padding + len;
                 if self.is_delimited {
-                    head.add_word(words + aligned + len);
+                    head.add_word(behind + if elements.is_delimited { 4 } else { 0 });
                 }
                 if elements.is_delimited {
-                    head.add_word(4 + aligned + len);
+                    head.add_word(behind);
                 }
-                head.add_word(len / elements.size);
-                head.add(&[0; 8][..aligned]);
+                head.add_word(match elements.size {
+                    1 => len,
+                    size => len / size,
+                });
+                head.len += padding;
             }
             Content::Plain { .. } if self.is_delimited => head.add_word(len),
             Content::Plain { .. } => {}
@@ -165,25 +174,32 @@ impl Layout {
 }
 
 /// What comes before the bytes of a payload.
-#[derive(Default)]
 pub(crate) struct Head {
     bytes: [u8; MAX_HEAD_LEN],
     len: usize,
 }
 
 impl Head {
+    #[inline]
+    fn of(encapsulation: [u8; Encapsulation::SIZE]) -> Self {
+        let mut bytes = [0; MAX_HEAD_LEN];
+        bytes[..Encapsulation::SIZE].copy_from_slice(&encapsulation);
+        Self {
+            bytes,
+            len: Encapsulation::SIZE,
+        }
+    }
+
+    #[inline]
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes[..self.len]
     }
 
-    fn add(&mut self, bytes: &[u8]) {
-        let end = self.len + bytes.len();
-        self.bytes[self.len..end].copy_from_slice(bytes);
-        self.len = end;
-    }
-
+    #[inline]
     fn add_word(&mut self, word: usize) {
-        self.add(&u32::try_from(word).unwrap_or(u32::MAX).to_le_bytes());
+        let word = u32::try_from(word).unwrap_or(u32::MAX);
+        self.bytes[self.len..self.len + 4].copy_from_slice(&word.to_le_bytes());
+        self.len += 4;
     }
 }
 
