@@ -10,7 +10,8 @@ namespace Tickwire
     {
         readonly object _waiting = new object();
         readonly List<TaskCompletionSource<bool>> _waiters = new List<TaskCompletionSource<bool>>();
-        /// How many these are, for who need not look at them. A task that begins to wait looks itself for what has come before.
+        /// How many these are, for who need not look at them: a task that begins to wait is counted before it asks for samples, under
+        /// the lock under which these come, so that it has what came before it was seen here.
         volatile int _waiterCount;
         static readonly Waiting ForData = Native.tw_reader_wait_for_data;
         ReadCondition _unread;

@@ -499,10 +499,7 @@ impl<'py> Decoder<'_, 'py> {
     /// What a member has that the writer does not know: its default, else that of its type.
     fn missing(&self, member: &MemberPlan, depth: usize) -> Decoded<'py> {
         match &member.default {
-            Some(default) => {
-                self.make_up(self.size(&member.node))?;
-                Ok(default.bind(self.py).call0()?)
-            }
+            Some(default) => Ok(default.bind(self.py).clone()),
             None => self.default(&member.node, depth),
         }
     }

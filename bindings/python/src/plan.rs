@@ -120,7 +120,7 @@ pub(crate) struct MemberPlan {
     pub(crate) is_key: bool,
     pub(crate) optional: bool,
     pub(crate) header: MemberHeader,
-    /// Called for what it has where the writer left it out; without, that is zero or empty.
+    /// What it has where the writer left it out, zero or empty without. A key is what the core takes it for, which knows none.
     pub(crate) default: Option<Py<PyAny>>,
     pub(crate) node: Node,
 }
@@ -341,6 +341,7 @@ impl<'py> Maker<'_, 'py> {
             let attribute = attribute.map_or(&*member.name, String::as_str);
             let as_list = class.as_lists.get(index).copied().unwrap_or(false);
             let default = class.defaults.get(index).and_then(Option::as_ref);
+            let default = default.filter(|_| !member.key);
             Ok(MemberPlan {
                 name: member.name.to_string().into(),
                 key: PyString::intern(py, &member.name).unbind(),

@@ -549,7 +549,7 @@ def test_members_that_a_writer_does_not_know_have_the_defaults_of_their_fields()
         y: int = 0
 
     @tw.topic(name="Grown", extensibility="mutable")
-    @dataclass
+    @dataclass(eq=False)
     class New:
         a: int
         b: str = "nobody"
@@ -558,11 +558,36 @@ def test_members_that_a_writer_does_not_know_have_the_defaults_of_their_fields()
         e: Optional[int] = 5
         f: str = None
         g: Inner = None
+        h: Decimal = Decimal("1.5")
+        i: bytes = b"raw"
+        j: tw.key[int] = 4
 
-    old, new = tw.describe(Old).encode(Old(7)), tw.describe(New)
-    one, two = new.decode(old), new.decode(old)
-    assert (one.a, one.b, one.c, one.d, one.e, one.f, one.g) == (7, "nobody", Side.SELL, [1, 2], None, "", Inner(3, 0))
-    assert one.d is not two.d
+    new = tw.describe(New).decode(tw.describe(Old).encode(Old(7)))
+    assert (new.a, new.b, new.c, list(new.d), new.e, new.f, new.g) == (7, "nobody", Side.SELL, [], None, "", Inner(3, 0))
+    # The core takes a key that is not there for zero.
+    assert (new.h, new.i, new.j) == (Decimal("1.5"), b"raw", 0)
+
+
+@pytest.mark.parametrize("annotation, default", [(tw.uint8, 300), (tw.string(3), "four"), (tw.int32, "text"), (float, 1 << 2000)])
+def test_defaults_that_do_not_fit_are_refused(annotation, default):
+    with pytest.raises(tw.TypeDescriptionError, match=r"Odd\.value"):
+        tw.topic(dataclasses.make_dataclass("Odd", [("value", annotation, dataclasses.field(default=default))]))
+
+
+def test_classes_with_defaults_that_nobody_uses_are_collected():
+    class Colour(IntEnum):
+        RED = 1
+
+    @tw.topic
+    @dataclass
+    class Painted:
+        colour: Colour = Colour.RED
+
+    tw.describe(Painted)
+    gone = weakref.ref(Painted)
+    del Painted, Colour
+    gc.collect()
+    assert gone() is None
 
 
 def test_arrays_that_are_made_up_have_a_limit():

@@ -69,14 +69,15 @@ class Classes:
         is_exception = full in self._exceptions
         if is_exception:
             attributes = [f"{name}_" if hasattr(Exception, name) else name for name in attributes]
-        defaults = self._own_defaults(full, entry[2])
+        defaults = [self._own_default(full, member) for member in entry[2]]
         fields: List[Any] = []
         for attribute, member, default in zip(attributes, entry[2], defaults):
             optional, of = member[3], member[7]
             if optional:
                 fields.append((attribute, Optional[Any], dataclasses.field(default=None)))
             else:
-                field = dataclasses.field(default_factory=default or self._default(of))
+                made_up = dataclasses.field(default_factory=self._default(of))
+                field = made_up if default is None else dataclasses.field(default=default)
                 fields.append((attribute, self._annotation(of), field))
         if is_exception:
             # Compared and hashed by identity, as exceptions are.
@@ -98,7 +99,7 @@ class Classes:
         made._labels = {
             attribute: self._label(discriminator, case[1][0]) for attribute, case in zip(attributes, entry[3]) if case[1]
         }
-        defaults = self._own_defaults(full, [case[0] for case in entry[3]])
+        defaults = [self._own_default(full, case[0]) for case in entry[3]]
         return self._keep(full, made, (made, attributes, [False] * len(attributes), False, defaults))
 
     def _label(self, discriminator: Any, label: int) -> Any:
@@ -148,19 +149,12 @@ class Classes:
             return bytes
         return dict if kind == "map" else list
 
-    def _own_defaults(self, full: str, members: Iterable[tuple]) -> List[Optional[Callable[[], Any]]]:
-        """What to call for the default of each member that has one of its own."""
-        known = self._defaults.get(full, {})
-
-        def default(name: str, of: Any) -> Optional[Callable[[], Any]]:
-            if name not in known:
-                return None
-            value = known[name]
-            if isinstance(of, tuple) and of[0] == "named":
-                value = self.make(of[1])(value)
-            return lambda: value
-
-        return [default(member[0], member[7]) for member in members]
+    def _own_default(self, full: str, member: tuple) -> Any:
+        """The default of a member that has one of its own, or None."""
+        value, of = self._defaults.get(full, {}).get(member[0]), member[7]
+        if value is not None and isinstance(of, tuple) and of[0] == "named":
+            return self.make(of[1])(value)
+        return value
 
     def _default(self, of: Any) -> Callable[[], Any]:
         """Zero, empty, or the first literal."""
@@ -188,8 +182,8 @@ class Classes:
         if entry[0] == "union":
             member, labels, _ = next((case for case in entry[3] if case[1]), entry[3][0])
             attribute = made._members[[case[0] for case in entry[3]].index(member)]
-            default, = self._own_defaults(full, [member])
-            return made(**{attribute: (default or self._default(member[7]))()})
+            default = self._own_default(full, member)
+            return made(**{attribute: self._default(member[7])() if default is None else default})
         return made()
 
 

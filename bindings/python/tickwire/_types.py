@@ -15,8 +15,8 @@ a primitive ("int32", "decimal" ...) or
     ("map", type, type, bound)   ("named", name)
 
 With a bound of 0 there is none. Classes go with a table as a dict from names to ``(class, attributes, as_lists,
-by_keyword, defaults)`` for structs and unions, and to the class for enums and bitmasks. Defaults are what to call for the
-value of a member that a writer left out; None where that is zero or empty.
+by_keyword, defaults)`` for structs and unions, and to the class for enums and bitmasks. Defaults are what a
+member has that a writer left out; None where that is zero or empty.
 """
 
 import collections.abc
@@ -29,7 +29,7 @@ import types
 from typing import TYPE_CHECKING, Annotated, Any, Callable, Dict, List, Optional, Tuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from . import _tickwire
-from ._errors import TypeDescriptionError
+from ._errors import EncodeError, TypeDescriptionError
 from ._union import make_union
 
 if TYPE_CHECKING:
@@ -170,7 +170,8 @@ def topic(
     ``name`` is that under which peers know it, with ``::`` between modules; by default that of the class.
     ``extensibility`` says how the type may change: "final", "appendable" or "mutable". With ``autoid="hash"`` the
     ids of members are hashes of their names. Where a writer left a member out, as its type has fewer, a sample has the
-    default of the field, and without one zero or an empty value.
+    default of the field if that is a number, a text, bytes or a literal, and else zero or an empty value, as have members of
+    the key.
 
     >>> @tw.topic(name="market::Quote", extensibility="final")
     ... @dataclass
@@ -306,6 +307,7 @@ def describe(cls: Any) -> "_tickwire.Type":
         describer = _Describer()
         root = describer.named(cls)
         found = _tickwire.Type(describer.table, root, describer.classes)
+        describer.check_defaults()
     cls.__tickwire_type__ = found  # type: ignore[attr-defined]
     return found
 
@@ -324,6 +326,8 @@ class _Describer:
     def __init__(self) -> None:
         self.table: Table = {}
         self.classes: Dict[str, Any] = {}
+        #: Where there is a default, of what type, and which.
+        self.defaults: List[Tuple[str, Any, Any]] = []
         #: Classes by name, to tell two of one name.
         self._of: Dict[str, type] = {}
 
@@ -355,13 +359,24 @@ class _Describer:
             raise TypeDescriptionError(f"{cls.__name__} is no dataclass")
         return name
 
+    def check_defaults(self) -> None:
+        """That each is a value of its member."""
+        if not self.defaults:
+            return
+        members = [(place, number, False, False, False, False, None, of) for number, (place, of, _) in enumerate(self.defaults)]
+        table = {**self.table, "default": ("struct", "final", members, False, False)}
+        try:
+            _tickwire.Type(table, "default", self.classes).encode({place: value for place, _, value in self.defaults})
+        except EncodeError as error:
+            raise TypeDescriptionError(str(error)) from error
+
     def _struct(self, name: str, cls: type, config: Dict[str, Any]) -> None:
         hints = _hints(cls, config)
         by_hash = config.get("autoid") == "hash"
         members: List[tuple] = []
         attributes: List[str] = []
         as_lists: List[bool] = []
-        defaults: List[Optional[Callable[[], Any]]] = []
+        defaults: List[Any] = []
         by_keyword = False
         following = 0
         for field in dataclasses.fields(cls):
@@ -376,7 +391,9 @@ class _Describer:
             members.append(member.entry(number))
             attributes.append(field.name)
             as_lists.append(member.as_list)
-            defaults.append(_default_of(field))
+            defaults.append(_default_of(field, member.type))
+            if defaults[-1] is not None:
+                self.defaults.append((f"{cls.__name__}.{field.name}", member.type, defaults[-1]))
         if not members:
             raise TypeDescriptionError(f"{cls.__name__} has no members")
         extensibility = config.get("extensibility", "appendable")
@@ -490,6 +507,7 @@ class _Member:
         return (self.name, number, self.key, self.optional, self.must_understand, False, None, self.type)
 
 
+_CONSTANT = (bool, int, float, str, bytes, decimal.Decimal)
 _FORMS = ("primitive", "string", "wstring", "sequence", "array", "map")
 _PLAIN: Dict[type, Any] = {
     bool: "bool",
@@ -542,12 +560,11 @@ def _hints(cls: type, config: Dict[str, Any]) -> Dict[str, Any]:
     return hints
 
 
-def _default_of(field: "dataclasses.Field[Any]") -> Optional[Callable[[], Any]]:
-    """What to call for the default of a field, if it has one. None is the value of no member."""
-    if field.default_factory is not dataclasses.MISSING:
-        return field.default_factory
+def _default_of(field: "dataclasses.Field[Any]", of: Any) -> Any:
+    """The default of a field, if nobody can change it; None is the value of no member."""
     value = field.default
-    return None if value is dataclasses.MISSING or value is None else lambda: value
+    is_named = isinstance(of, tuple) and of[0] == "named"
+    return value if isinstance(value, enum.Enum if is_named else _CONSTANT) else None
 
 
 def _bound(place: str, bound: Any) -> int:

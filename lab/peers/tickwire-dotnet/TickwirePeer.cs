@@ -74,9 +74,9 @@ namespace Lab
         public abstract void Send(ulong number, ulong time);
         public abstract void Echo();
 
-        /// <summary>Takes what is there, of a reader or of each, and gives it to <see cref="Hear"/> until that says that it
-        /// is enough.</summary>
-        protected abstract void Drain(object reader);
+        /// <summary>Takes what is there, of each reader, and gives it to <see cref="Hear"/> until that says that it is
+        /// enough.</summary>
+        protected abstract void Drain();
 
         /// <summary>Messages are looked at on the thread that delivers them.</summary>
         public void Run(Idle idle, Func<IContent, bool> take)
@@ -85,7 +85,7 @@ namespace Lab
             {
                 this.take = take;
                 ulong before = heard;
-                Drain(null);
+                Drain();
                 for (int patience = idle.First; this.take != null; patience = idle.Between)
                 {
                     if (heard == before && !Monitor.Wait(gate, patience) && heard == before) break;
@@ -95,12 +95,12 @@ namespace Lab
             }
         }
 
-        /// <summary>Somebody may wait for what has come.</summary>
-        protected void OnData(object reader)
+        /// <summary>Somebody may wait for what has come to a reader, which is drained.</summary>
+        protected void OnData(Action drain)
         {
             lock (gate)
             {
-                if (take != null) Drain(reader);
+                if (take != null) drain();
             }
         }
 
@@ -155,7 +155,8 @@ namespace Lab
                     writers[topic] = Participant.CreateWriter(there, qos);
                     var reader = Participant.CreateReader(back, qos);
                     readers.Add(reader);
-                    reader.DataAvailable += OnData;
+                    Action drain = () => Drain(reader);
+                    reader.DataAvailable += _ => OnData(drain);
                 }
             }
         }
@@ -186,24 +187,24 @@ namespace Lab
             writers[topic].WriteRaw(new ArraySegment<byte>(packed.GetBuffer(), 0, (int)packed.Position));
         }
 
-        protected override void Drain(object of)
+        protected override void Drain()
         {
-            if (of == null) readers.ForEach(Drain);
-            else Drain((DataReader<byte[]>)of);
+            readers.ForEach(Drain);
         }
 
         void Drain(DataReader<byte[]> reader)
         {
-            using (RawSamples samples = reader.TakeRaw())
+            while (IsHeard)
             {
-                for (int at = 0; at < samples.Count && IsHeard; ++at)
+                using (RawSamples samples = reader.TakeRaw(1))
                 {
-                    RawSample sample = samples[at];
+                    if (samples.Count == 0) break;
+                    RawSample sample = samples[0];
                     if (!sample.Info.ValidData) continue;
                     if (sample.Length > buffer.Length) buffer = new byte[2 * sample.Length];
                     content.Read(buffer, 0, sample.CopyTo(buffer, 0));
-                    Hear(content);
                 }
+                Hear(content);
             }
         }
 

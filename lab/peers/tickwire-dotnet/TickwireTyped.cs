@@ -167,8 +167,9 @@ namespace Lab
                 requestReader = Participant.CreateReader(
                     Participant.CreateTopic<Article.QuoteRequest>(Name("QuoteRequest", false)), qos);
             }
-            dataReader.DataAvailable += OnData;
-            requestReader.DataAvailable += OnData;
+            Action drainData = DrainData, drainRequests = DrainRequests;
+            dataReader.DataAvailable += _ => OnData(drainData);
+            requestReader.DataAvailable += _ => OnData(drainRequests);
         }
 
         public override void Meet()
@@ -200,12 +201,23 @@ namespace Lab
             }
         }
 
-        protected override void Drain(object reader)
+        protected override void Drain()
+        {
+            DrainData();
+            DrainRequests();
+        }
+
+        void DrainData()
         {
             SampleInfo info;
-            while (reader != requestReader && IsHeard && dataReader.TryTake(content.DataRead, out info))
+            while (IsHeard && dataReader.TryTake(content.DataRead, out info))
                 if (info.ValidData) Hear(content);
-            while (reader != dataReader && IsHeard && requestReader.TryTake(content.RequestRead, out info))
+        }
+
+        void DrainRequests()
+        {
+            SampleInfo info;
+            while (IsHeard && requestReader.TryTake(content.RequestRead, out info))
                 if (info.ValidData) Hear(content);
         }
     }

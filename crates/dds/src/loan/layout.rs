@@ -16,6 +16,7 @@ pub(crate) struct Layout {
     /// Whether the struct tells its length, as an appendable one does in XCDR2.
     is_delimited: bool,
     content: Content,
+    head_len: usize,
 }
 
 /// What is lent.
@@ -33,7 +34,7 @@ enum Content {
 
 /// Elements of a sequence, which have no bytes between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Elements {
+struct Elements {
     /// Bytes of each.
     size: usize,
     /// What the first is aligned to in a payload.
@@ -44,7 +45,7 @@ pub(super) struct Elements {
 
 impl Elements {
     /// `None` unless they are numbers, or [plain](plain_len) and final.
-    pub(super) fn of(element: &Type, representation: Representation) -> Option<Self> {
+    fn of(element: &Type, representation: Representation) -> Option<Self> {
         let mut numbers = Numbers::of(representation);
         numbers.add(element)?;
         let is_xcdr2 = representation == Representation::Xcdr2;
@@ -75,7 +76,14 @@ impl Layout {
         let is_delimited = encapsulation.extensibility == Extensibility::Appendable;
         let content = match sequence_of(description) {
             Some((element, bound)) => {
-                let elements = Elements::of(element, representation)?;
+                // Who has them in place has them in either.
+                let [Some(xcdr1), Some(xcdr2)] = BOTH.map(|it| Elements::of(element, it)) else {
+                    return None;
+                };
+                let elements = match representation {
+                    Representation::Xcdr1 => xcdr1,
+                    Representation::Xcdr2 => xcdr2,
+                };
                 let bound = usize::try_from(bound).ok().filter(|&bound| bound > 0);
                 let max = bound.and_then(|bound| bound.checked_mul(elements.size));
                 let words = 1 + usize::from(is_delimited) + usize::from(elements.is_delimited);
@@ -91,11 +99,14 @@ impl Layout {
         };
         let mut bytes = Vec::new();
         encapsulation.write(&mut bytes);
-        Some(Self {
+        let mut layout = Self {
             encapsulation: bytes.try_into().ok()?,
             is_delimited,
             content,
-        })
+            head_len: 0,
+        };
+        layout.head_len = layout.head(1).0.len;
+        Some(layout)
     }
 
     /// The most bytes that can be lent.
@@ -114,9 +125,10 @@ impl Layout {
         }
     }
 
-    /// How many bytes come before.
+    /// How many bytes come before, where there are some.
+    #[inline]
     pub(crate) fn head_len(&self) -> usize {
-        self.head(1).0.len
+        self.head_len
     }
 
     /// Where in a payload of a plain type the numbers lie, if it is as a writer of ours lends it, be it of a type that
@@ -308,20 +320,23 @@ impl Numbers {
     }
 }
 
-/// Where in a payload the elements lie, be it of a final or of an appendable type, in XCDR1 or XCDR2. They are `bound` at
-/// most if that is not 0. `None` where they have another order of bytes.
+/// Where in a payload the elements lie, be it of a final or of an appendable type, in the encoding of either layout. They
+/// are `bound` at most if that is not 0. `None` where they have another order of bytes.
 pub(super) fn find(
     payload: &[u8],
-    [xcdr1, xcdr2]: &[Elements; 2],
+    [xcdr1, xcdr2]: &[Layout; 2],
     bound: u32,
 ) -> Result<Option<Range<usize>>, DecodeError> {
     let (encapsulation, body) = Encapsulation::parse(payload)?;
     let error = |kind| Reader::new(body, encapsulation).error(kind);
     let end = || error(DecodeErrorKind::UnexpectedEnd);
     let split = |bytes| split_word(bytes, encapsulation.order).ok_or_else(end);
-    let elements = match encapsulation.representation {
+    let layout = match encapsulation.representation {
         Representation::Xcdr1 => xcdr1,
         Representation::Xcdr2 => xcdr2,
+    };
+    let Content::Sequence { elements, .. } = layout.content else {
+        return Ok(None);
     };
     let (mut rest, mut position) = (body, 0);
     match encapsulation.extensibility {
@@ -366,11 +381,14 @@ fn split_word(bytes: &[u8], order: ByteOrder) -> Option<(usize, &[u8])> {
     Some((usize::try_from(word).ok()?, rest))
 }
 
-/// Encapsulation header, length of the struct, length and number of elements, and what aligns the first.
-const MAX_HEAD_LEN: usize = 20;
+/// Encapsulation header, number of elements, and either the lengths of the struct and of the sequence, or what aligns the first
+/// element: one encoding has these, the other that.
+const MAX_HEAD_LEN: usize = 16;
+
+const BOTH: [Representation; 2] = [Representation::Xcdr1, Representation::Xcdr2];
 
 /// So that the whole payload has a length of 32 bits.
-const MAX_LEN: usize = (u32::MAX - 23) as usize;
+const MAX_LEN: usize = (u32::MAX - 19) as usize;
 
 #[cfg(test)]
 mod tests {
@@ -437,115 +455,159 @@ mod tests {
     }
 
     #[derive(Topic, Clone, Debug, Default, PartialEq)]
+    struct GrowingPairs {
+        all: Vec<Pair>,
+    }
+
+    #[derive(Topic, Clone, Debug, Default, PartialEq)]
     #[topic(final)]
     struct Smalls {
         all: Vec<Small>,
     }
 
-    fn elements<E: tickwire_cdr::Describe>() -> [Elements; 2] {
-        BOTH.map(|it| Elements::of(&E::TYPE, it).expect("plain"))
+    fn layouts<T: Topic>() -> [Layout; 2] {
+        BOTH.map(|it| Layout::of(T::description(), it).expect("a sequence"))
     }
 
-    /// Whether a payload of these bytes is that of a value, and has them where they are found.
-    fn is_that_of_the_codec<T: Topic>(
+    /// What a sequence has in memory.
+    trait InMemory: Topic + Default {
+        fn bytes(&self) -> Vec<u8>;
+    }
+
+    impl InMemory for Final {
+        fn bytes(&self) -> Vec<u8> {
+            self.bytes.clone()
+        }
+    }
+
+    impl InMemory for Appendable {
+        fn bytes(&self) -> Vec<u8> {
+            self.bytes.clone()
+        }
+    }
+
+    impl InMemory for Doubles {
+        fn bytes(&self) -> Vec<u8> {
+            let numbers = self.all.iter().map(|number| number.to_le_bytes());
+            numbers.flatten().collect()
+        }
+    }
+
+    impl InMemory for Pairs {
+        fn bytes(&self) -> Vec<u8> {
+            self.all.iter().flat_map(bytes_of).collect()
+        }
+    }
+
+    impl InMemory for GrowingPairs {
+        fn bytes(&self) -> Vec<u8> {
+            self.all.iter().flat_map(bytes_of).collect()
+        }
+    }
+
+    fn bytes_of(pair: &Pair) -> Vec<u8> {
+        let rest = [pair.size.to_le_bytes(), pair.orders.to_le_bytes()];
+        [pair.price.to_le_bytes().to_vec(), rest.concat()].concat()
+    }
+
+    /// A payload that is laid down is that of the codec, and what it has is found.
+    fn is_as_the_codec_has_it(value: &impl InMemory) -> bool {
+        fn check<T: InMemory>(value: &T, representation: Representation) -> bool {
+            let layout = Layout::of(T::description(), representation).expect("a sequence");
+            let (mut written, mut encoded) = (Vec::new(), Vec::new());
+            layout.write(&value.bytes(), &mut written);
+            to_payload(value, representation, &mut encoded).expect("an encoding");
+            let found = find(&written, &layouts::<T>(), 300).expect("elements");
+            written == encoded && written[found.expect("of our order")] == value.bytes()
+        }
+        BOTH.iter()
+            .all(|&representation| check(value, representation))
+    }
+
+    /// Whether what is found in a payload that was damaged lies within, and is what the codec finds.
+    fn is_found_as_by_the_codec<T: InMemory>(
         value: &T,
-        bytes: &[u8],
         representation: Representation,
+        changes: &[(usize, u8)],
+        cut: usize,
     ) -> bool {
-        let layout = Layout::of(T::description(), representation).expect("a sequence");
-        let (element, _) = sequence_of(T::description()).expect("a sequence");
-        let elements = BOTH.map(|it| Elements::of(element, it).expect("plain"));
-        let (mut written, mut encoded) = (Vec::new(), Vec::new());
-        layout.write(bytes, &mut written);
-        to_payload(value, representation, &mut encoded).expect("an encoding");
-        let found = find(&written, &elements, 0).expect("elements");
-        written == encoded && &written[found.expect("of our order")] == bytes
+        let mut payload = Vec::new();
+        to_payload(value, representation, &mut payload).expect("an encoding");
+        let kind = payload[1];
+        for &(at, byte) in changes {
+            let at = at % payload.len();
+            payload[at] = byte;
+        }
+        payload.truncate(payload.len() - cut.min(payload.len()));
+        let Ok(Some(range)) = find(&payload, &layouts::<T>(), 0) else {
+            return true;
+        };
+        let Some(found) = payload.get(range) else {
+            return false;
+        };
+        let mut read = T::default();
+        match from_payload_into(&payload, &mut read) {
+            Ok(()) => found == read.bytes(),
+            // Of a final type or an appendable one, whichever it is.
+            Err(_) => payload[..2] != [0, kind],
+        }
     }
-
-    const BOTH: [Representation; 2] = [Representation::Xcdr1, Representation::Xcdr2];
 
     proptest! {
-        /// As the codec does it.
         #[test]
-        fn payloads_are_those_of_the_codec(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-            for representation in BOTH {
-                let layouts = [Final::description(), Appendable::description()]
-                    .map(|ty| Layout::of(ty, representation).expect("bytes"));
-                let mut written = [Vec::new(), Vec::new()];
-                for (layout, buffer) in layouts.iter().zip(&mut written) {
-                    layout.write(&bytes, buffer);
-                    let found = find(buffer, &elements::<u8>(), 300).expect("bytes");
-                    prop_assert_eq!(&buffer[found.expect("of any order")], &bytes);
-                }
-                let mut encoded = [Vec::new(), Vec::new()];
-                let (one, other) = (Final { bytes: bytes.clone() }, Appendable { bytes: bytes.clone() });
-                to_payload(&one, representation, &mut encoded[0]).expect("an encoding");
-                to_payload(&other, representation, &mut encoded[1]).expect("an encoding");
-                prop_assert_eq!(&written, &encoded);
-            }
-        }
-
-        /// The same of elements that are aligned, or have their length before them.
-        #[test]
-        fn payloads_of_numbers_and_structs_are_those_of_the_codec(pairs in prop::collection::vec((any::<f64>(), any::<u32>()), 0..20)) {
-            let doubles = Doubles { all: pairs.iter().map(|pair| pair.0).collect() };
+        fn payloads_are_those_of_the_codec(
+            bytes in prop::collection::vec(any::<u8>(), 0..300),
+            pairs in prop::collection::vec((any::<f64>(), any::<u32>()), 0..20),
+        ) {
+            prop_assert!(is_as_the_codec_has_it(&Final { bytes: bytes.clone() }), "Final");
+            prop_assert!(is_as_the_codec_has_it(&Appendable { bytes }), "Appendable");
             let all = pairs.iter().map(|&(price, size)| Pair { price, size, orders: -7 });
-            let pairs = Pairs { all: all.collect() };
-            for representation in BOTH {
-                let numbers = doubles.all.iter().flat_map(|number| number.to_le_bytes());
-                prop_assert!(is_that_of_the_codec(&doubles, &numbers.collect::<Vec<_>>(), representation));
-                let structs = pairs.all.iter().flat_map(|pair| {
-                    let [price, rest] = [pair.price.to_le_bytes().to_vec(), [pair.size.to_le_bytes(), pair.orders.to_le_bytes()].concat()];
-                    [price, rest].concat()
-                });
-                prop_assert!(is_that_of_the_codec(&pairs, &structs.collect::<Vec<_>>(), representation));
-            }
+            let all: Vec<_> = all.collect();
+            prop_assert!(is_as_the_codec_has_it(&Doubles { all: all.iter().map(|it| it.price).collect() }), "Doubles");
+            prop_assert!(is_as_the_codec_has_it(&Pairs { all: all.clone() }), "Pairs");
+            prop_assert!(is_as_the_codec_has_it(&GrowingPairs { all }), "GrowingPairs");
         }
 
-        /// Whatever comes, what is found lies within, and is what the codec finds.
         #[test]
-        fn what_is_found_is_there(mut payload in prop::collection::vec(any::<u8>(), 0..40), kind in 0..12_u8) {
-            if let Some(first) = payload.first_chunk_mut::<8>() {
-                first[0] = 0;
-                first[1] = kind;
-                first[6..].fill(0);
+        fn what_is_found_in_damaged_payloads_is_there(
+            bytes in prop::collection::vec(any::<u8>(), 0..9),
+            pairs in prop::collection::vec((any::<f64>(), any::<u32>()), 0..3),
+            changes in prop::collection::vec((0..24_usize, 0..20_u8), 0..3),
+            cut in 0..6_usize,
+            is_xcdr2: bool,
+        ) {
+            let representation = BOTH[usize::from(is_xcdr2)];
+            let check = (representation, &changes[..], cut);
+            fn holds<T: InMemory>(value: T, (representation, changes, cut): (Representation, &[(usize, u8)], usize)) -> bool {
+                is_found_as_by_the_codec(&value, representation, changes, cut)
             }
-            for elements in [elements::<f64>(), elements::<Pair>()] {
-                if let Ok(Some(range)) = find(&payload, &elements, 0) {
-                    prop_assert!(payload.get(range).is_some());
-                }
-            }
-            if let Ok(Some(range)) = find(&payload, &elements::<u8>(), 0) {
-                prop_assert!(payload.get(range.clone()).is_some());
-                let (mut one, mut other) = (Final::default(), Appendable::default());
-                let read = from_payload_into(&payload, &mut one).is_ok();
-                let bytes = match read {
-                    true => one.bytes,
-                    false => {
-                        prop_assert!(from_payload_into(&payload, &mut other).is_ok());
-                        other.bytes
-                    }
-                };
-                prop_assert_eq!(&payload[range], bytes);
-            }
+            let all = pairs.iter().map(|&(price, size)| Pair { price, size, orders: -7 });
+            let all: Vec<_> = all.collect();
+            prop_assert!(holds(Final { bytes: bytes.clone() }, check), "Final");
+            prop_assert!(holds(Appendable { bytes }, check), "Appendable");
+            prop_assert!(holds(Doubles { all: all.iter().map(|it| it.price).collect() }, check), "Doubles");
+            prop_assert!(holds(Pairs { all: all.clone() }, check), "Pairs");
+            prop_assert!(holds(GrowingPairs { all }, check), "GrowingPairs");
         }
     }
 
     #[test]
     fn only_one_sequence_of_bytes_and_numbers_are_that() {
         for representation in BOTH {
-            for other in [Mutable::description(), Two::description()] {
+            for other in [
+                Mutable::description(),
+                Two::description(),
+                Smalls::description(),
+            ] {
                 assert_eq!(Layout::of(other, representation), None);
             }
             let words = Layout::of(Words::description(), representation);
             assert_eq!(words.map(|layout| layout.max_len()), Some(MAX_LEN));
         }
-        let small = BOTH.map(|it| Layout::of(Smalls::description(), it).is_some());
-        assert_eq!(small, [false, true]);
-        let layout = Layout::of(Appendable::description(), Representation::Xcdr2);
-        assert_eq!(layout.map(|layout| layout.max_len()), Some(300));
+        let [_, layout] = layouts::<Appendable>();
+        assert_eq!(layout.max_len(), 300);
         let mut payload = Vec::new();
-        layout.expect("bytes").write(&[1; 300], &mut payload);
-        assert!(find(&payload, &elements::<u8>(), 299).is_err());
+        layout.write(&[1; 300], &mut payload);
+        assert!(find(&payload, &layouts::<Appendable>(), 299).is_err());
     }
 }

@@ -27,7 +27,7 @@ pub(crate) struct Lender {
     is_plain: OnceLock<bool>,
     /// Whether the type is one sequence of bytes.
     is_bytes: bool,
-    /// The type whose values are the elements of the sequence, once that was looked at.
+    /// The first type whose values were found to be the elements of the sequence.
     elements: OnceLock<TypeId>,
 }
 
@@ -87,13 +87,18 @@ impl Lender {
         self.is_bytes
     }
 
-    /// Whether it lends the elements of a sequence of that type, which `look` finds out: it is not called again once it has
-    /// said so.
+    /// Whether it lends the elements of a sequence of that type, which `look` finds out: it is not called again for the first
+    /// type of which it has said so.
     pub(super) fn lends_elements(&self, of: TypeId, look: impl FnOnce() -> bool) -> bool {
-        match self.elements.get() {
-            Some(known) => *known == of,
-            None => look() && *self.elements.get_or_init(|| of) == of,
+        if self.elements.get() == Some(&of) {
+            return true;
         }
+        let lends = look();
+        if lends {
+            // Another type may have been first.
+            let _ = self.elements.set(of);
+        }
+        lends
     }
 
     /// Whether it lends values of a plain type that takes so many bytes, which `look` finds to be in memory as in

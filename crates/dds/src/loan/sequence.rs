@@ -44,7 +44,7 @@ use tickwire_cdr::{
 use tickwire_rtps::wire::SequenceNumber;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-use super::layout::{Elements, Layout, find, sequence_of};
+use super::layout::{Layout, find, sequence_of};
 use super::lent::{LentBytes, LentPayload};
 use super::{Loan, LoanError};
 use crate::error::WriteError;
@@ -82,7 +82,6 @@ impl<E> Element for E where
 /// does meanwhile. It takes one of its writer's loans that long: of a quarter of them, or 16, a participant holds
 /// samples in place, unread ones among them, and of what comes beyond it gets copies. Samples are in place
 /// for participants alone that [trust](crate::DomainParticipantBuilder::trusts_lenders) their writers.
-#[derive(Debug)]
 pub struct SequenceInPlace<E: Element> {
     own: Vec<E>,
     /// Aligned for the elements, and as long as some of them.
@@ -124,6 +123,12 @@ impl<E: Element> Deref for SequenceInPlace<E> {
     }
 }
 
+impl<E: Element + fmt::Debug> fmt::Debug for SequenceInPlace<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
 /// The elements that bytes are, if these are aligned and some of them.
 fn elements_of<E: Element>(bytes: &[u8]) -> Option<&[E]> {
     <[E]>::ref_from_bytes(bytes).ok()
@@ -142,9 +147,8 @@ pub type BytesType = SequenceType<u8>;
 struct Described {
     description: TypeDescription,
     bound: u32,
-    /// In XCDR1 and in XCDR2, as the following.
+    /// In XCDR1 and in XCDR2.
     layouts: [Layout; 2],
-    elements: [Elements; 2],
 }
 
 /// A topic's type is not one sequence of the elements that were asked for, or nothing is known of it.
@@ -154,9 +158,9 @@ pub struct NotSequence;
 impl fmt::Display for NotSequence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(
-            "the topic's type is not known to be one sequence of these: a struct, not a mutable one, whose only member is a \
-             sequence of octet or uint8, of the numbers that were named, or of that final struct of numbers, without \
-             padding between or behind them",
+            "the topic's type is not known to be one sequence of the elements that were named: a struct, not a mutable one, \
+             whose only member is a sequence of these, which are octet or uint8 for bytes, another number, or a final struct \
+             of numbers without padding between or behind them",
         )
     }
 }
@@ -182,16 +186,14 @@ impl<E: Element> SequenceType<E> {
         if !is_alike {
             return Err(NotSequence);
         }
-        let elements = REPRESENTATIONS.map(|it| Elements::of(element, it));
-        let layouts = REPRESENTATIONS.map(|it| Layout::of(&description, it));
-        let ([Some(one), Some(two)], [Some(first), Some(second)]) = (elements, layouts) else {
+        let layouts = [Representation::Xcdr1, Representation::Xcdr2];
+        let [Some(xcdr1), Some(xcdr2)] = layouts.map(|it| Layout::of(&description, it)) else {
             return Err(NotSequence);
         };
         let ty = Self {
             described: Arc::new(Described {
                 bound,
-                layouts: [first, second],
-                elements: [one, two],
+                layouts: [xcdr1, xcdr2],
                 description,
             }),
             of: PhantomData,
@@ -305,10 +307,8 @@ impl<E: Element> TopicSupport for SequenceInPlace<E> {
     }
 
     fn read_payload(&mut self, ty: &SequenceType<E>, payload: &[u8]) -> Result<(), DecodeError> {
-        let Described {
-            elements, bound, ..
-        } = &*ty.described;
-        let range = find(payload, elements, *bound)?;
+        let Described { layouts, bound, .. } = &*ty.described;
+        let range = find(payload, layouts, *bound)?;
         let bytes = range.and_then(|range| payload.get(range));
         self.lent = None;
         match bytes.and_then(elements_of) {
@@ -326,11 +326,9 @@ impl<E: Element> TopicSupport for SequenceInPlace<E> {
         ty: &SequenceType<E>,
         payload: LentPayload<'_>,
     ) -> Result<(), DecodeError> {
-        let Described {
-            elements, bound, ..
-        } = &*ty.described;
+        let Described { layouts, bound, .. } = &*ty.described;
         let bytes = payload.bytes();
-        let range = find(bytes, elements, *bound)?;
+        let range = find(bytes, layouts, *bound)?;
         let fits = |bytes| elements_of::<E>(bytes).is_some();
         match range.filter(|range| bytes.get(range.clone()).is_some_and(fits)) {
             Some(range) => {
@@ -366,13 +364,14 @@ impl<E: Element> Written<SequenceInPlace<E>> for [E] {
         representation: Representation,
         buffer: &mut Vec<u8>,
     ) -> Result<(), SampleError> {
-        let Described { layouts, bound, .. } = &*ty.described;
-        EncodeError::check_bound(self.len(), *bound)?;
-        let [xcdr1, xcdr2] = layouts;
+        let [xcdr1, xcdr2] = &ty.described.layouts;
         let layout = match representation {
             Representation::Xcdr1 => xcdr1,
             Representation::Xcdr2 => xcdr2,
         };
+        // The bound, or what a payload can have.
+        let most = layout.max_len() / size_of::<E>();
+        EncodeError::check_bound(self.len(), u32::try_from(most).unwrap_or(u32::MAX))?;
         layout.write(self.as_bytes(), buffer);
         Ok(())
     }
@@ -397,23 +396,27 @@ impl<E: Element> Written<SequenceInPlace<E>> for [E] {
 }
 
 /// Elements of a sample that is being written in place, zeros or what was there before: what is not written to is sent, too.
-/// See [`DataWriter::loan_elements`]. Dropped without being written, it leaves nothing.
+/// See [`DataWriter::loan_elements`]. Dropped without being written, it leaves nothing. Each use as a slice looks where the
+/// elements lie: who writes them one by one does well to take the slice once.
 #[must_use = "what is not written is lost"]
 pub struct SequenceLoan<'w, T: TopicSupport, E: Element> {
     loan: Loan<'w, T>,
     /// Where memory of the writer's own is not aligned for them: copied there when it is written.
     apart: Option<Vec<E>>,
-    of: PhantomData<E>,
 }
 
 impl<T: TopicSupport> DataWriter<T> {
     /// Lends `count` elements to be written in place, for topics whose type is one sequence of `E`: as
-    /// [`loan`](Self::loan) does bytes, and where it says that they are copied, or handed over, so are these. Elements
-    /// of eight bytes are in memory apart, from where they are copied, if nobody sees the writer's and the payload's head is
-    /// no multiple of eight bytes.
+    /// [`loan`](Self::loan) does bytes, and where it says that they are copied, or handed over, so are these. The writer's first
+    /// loan decodes some, to see whether memory and payloads have the same.
+    ///
+    /// Where a loan is not in memory that readers see, and elements are aligned to eight bytes, they may be allocated apart, as
+    /// zeros, and copied when they are written: in XCDR1, and where two lengths come before them in XCDR2, which costs no
+    /// less than [`write`](Self::write).
     ///
     /// # Errors
-    /// If the type is another one, or has not so many elements.
+    /// [`LoanError::NotSequence`] if the type is another one, [`LoanError::TooLong`], in bytes, if it has not so many elements or
+    /// there is no memory for them.
     pub fn loan_elements<E: Element>(
         &self,
         count: usize,
@@ -427,13 +430,14 @@ impl<T: TopicSupport> DataWriter<T> {
         let lender = lender.ok_or(LoanError::NotSequence)?;
         let len = count.saturating_mul(size_of::<E>());
         let mut loan = Loan::of(self, lender.lend(len)?, len);
-        let is_aligned = elements_of::<E>(loan.bytes_mut()).is_some();
-        let apart = (!is_aligned).then(|| vec![E::new_zeroed(); count]);
-        Ok(SequenceLoan {
-            loan,
-            apart,
-            of: PhantomData,
-        })
+        let apart = match elements_of::<E>(loan.bytes_mut()) {
+            Some(_) => None,
+            None => {
+                let zeros = E::new_vec_zeroed(count);
+                Some(zeros.map_err(|_| LoanError::TooLong { len, max: 0 })?)
+            }
+        };
+        Ok(SequenceLoan { loan, apart })
     }
 }
 
@@ -469,6 +473,14 @@ impl<T: TopicSupport, E: Element> SequenceLoan<'_, T, E> {
 }
 
 impl<'w, T: TopicSupport, E: Element> SequenceLoan<'w, T, E> {
+    /// The same loan, which keeps its writer: for who cannot tell by a scope how long it lives.
+    pub fn into_owned(self) -> SequenceLoan<'static, T, E> {
+        SequenceLoan {
+            loan: self.loan.into_owned(),
+            apart: self.apart,
+        }
+    }
+
     /// The loan of their bytes.
     fn complete(mut self) -> Loan<'w, T> {
         if let Some(apart) = &self.apart {
@@ -504,4 +516,52 @@ impl<T: TopicSupport, E: Element> fmt::Debug for SequenceLoan<'_, T, E> {
     }
 }
 
-const REPRESENTATIONS: [Representation; 2] = [Representation::Xcdr1, Representation::Xcdr2];
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Topic)]
+    #[topic(name = "test::Doubles", final)]
+    struct Doubles {
+        #[topic(bound = 3)]
+        _all: Vec<f64>,
+    }
+
+    fn read(payload: &[u8]) -> Result<Vec<f64>, DecodeError> {
+        let ty = SequenceType::of::<Doubles>().expect("a sequence");
+        let mut sample = SequenceInPlace::new(vec![9.0]);
+        sample.read_payload(&ty, payload)?;
+        Ok(sample.to_vec())
+    }
+
+    /// Wherever a payload lies, and in whatever order its bytes are.
+    #[test]
+    fn payloads_of_any_order_and_place_are_read() {
+        for (kind, is_aligned_to_eight) in [(0, true), (6, false)] {
+            for is_little in [false, true] {
+                let mut payload = vec![0, kind + u8::from(is_little), 0, 0];
+                let word = |word: u32| match is_little {
+                    true => word.to_le_bytes(),
+                    false => word.to_be_bytes(),
+                };
+                payload.extend(word(2));
+                payload.extend(&[0; 4][..if is_aligned_to_eight { 4 } else { 0 }]);
+                for number in [0.5_f64, -2.0] {
+                    payload.extend(match is_little {
+                        true => number.to_le_bytes(),
+                        false => number.to_be_bytes(),
+                    });
+                }
+                for offset in 0..8 {
+                    let mut memory = [0_u64; 8];
+                    let memory = memory.as_mut_bytes();
+                    memory[offset..offset + payload.len()].copy_from_slice(&payload);
+                    let read = read(&memory[offset..offset + payload.len()]);
+                    assert_eq!(read, Ok(vec![0.5, -2.0]));
+                }
+                payload[4..8].copy_from_slice(&word(4));
+                assert!(read(&payload).is_err(), "more than the bound");
+            }
+        }
+    }
+}

@@ -71,6 +71,8 @@ fn compilers_take_it_without_a_warning() {
         if is_there("clang") {
             compiles("clang", "-std=c11", "c", &source);
             compiles("clang++", "-std=c++17", "c++", &source);
+        } else {
+            compiles("gcc", "-std=c11", "c", &source);
         }
     }
 }
