@@ -30,6 +30,15 @@ pub(crate) fn note(what: impl fmt::Display) {
     let _unread = writeln!(io::stderr(), "{what}");
 }
 
+/// Tells that figures are not those of users, if they are not.
+pub(crate) fn note_debug_build() {
+    if cfg!(debug_assertions) {
+        note(
+            "this is a debug build, whose times mean little: `cargo run --release` has those of users",
+        );
+    }
+}
+
 /// `1 message`, `2 messages`.
 pub(crate) fn counted(count: u64, one: &str, several: &str) -> String {
     match count {

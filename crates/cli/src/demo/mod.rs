@@ -16,7 +16,7 @@ use serde_json::json;
 use crate::domain::OwnDomain;
 use crate::failure::{Failure, Result};
 use crate::interrupt;
-use crate::output::{note, stdout};
+use crate::output::{note, note_debug_build, stdout};
 use example::Example;
 
 /// Run an exchange, a feed handler and a subscriber on this machine
@@ -80,6 +80,7 @@ enum Form {
 
 impl Arguments {
     pub(crate) fn run(self) -> Result<()> {
+        note_debug_build();
         let folder = Folder::new()?;
         let path = folder.0.clone();
         // The stages end with this process.

@@ -5,6 +5,8 @@ use std::io::{self, ErrorKind, IoSlice, Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::time::Duration;
 
+use nix::sys::socket::{setsockopt, sockopt};
+
 use super::bytes::Wait;
 use crate::failure::{Failure, Result};
 
@@ -93,6 +95,11 @@ impl Bare {
         }
     }
 
+    /// Whether what is sent may not come.
+    pub(super) fn may_lose(&self) -> bool {
+        matches!(self, Self::Udp(..))
+    }
+
     pub(super) fn try_clone(&self) -> io::Result<Self> {
         Ok(match self {
             Self::Udp(datagrams, addresses) => Self::Udp(
@@ -117,6 +124,9 @@ impl Datagrams {
     /// At a port of its own.
     pub(super) fn bind(wait: Wait) -> Result<Self> {
         let socket = UdpSocket::bind("127.0.0.1:0").map_err(failed)?;
+        // As much as the system allows: its default has no room for three answers of 64 KB.
+        setsockopt(&socket, sockopt::RcvBuf, &RECEIVE_BUFFER)
+            .map_err(|error| failed(error.into()))?;
         let polls = wait == Wait::Poll;
         socket.set_nonblocking(polls).map_err(failed)?;
         Ok(Self::of(socket))
@@ -222,6 +232,8 @@ fn failed(error: io::Error) -> Failure {
     Failure::new(format_args!("bare sockets on 127.0.0.1: {error}"))
 }
 
+/// Bytes for what has come by UDP.
+const RECEIVE_BUFFER: usize = 4 << 20;
 /// What goes before a message by TCP.
 const HEADER_LEN: usize = 4;
 /// What one call reads at most.

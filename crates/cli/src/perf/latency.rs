@@ -193,16 +193,17 @@ impl Sides {
     }
 
     fn turn(&mut self, size: usize, rounds: u32, rate: Option<u32>, row: &mut Row) -> Result<()> {
-        let Some(rate) = rate else {
+        let before = self.bare.lost();
+        if let Some(rate) = rate {
+            let late = self.ours.ping_at(size, rounds, rate, &mut row.ours)?;
+            row.late.merge(&late);
+            self.bare.ping_at(size, rounds, rate, &mut row.bare)?;
+        } else {
             self.ours.ping(size, WAKE_UP, &mut Timing::new())?;
             self.ours.ping(size, rounds, &mut row.ours)?;
             self.bare.ping(size, WAKE_UP, &mut Timing::new())?;
-            return self.bare.ping(size, rounds, &mut row.bare);
-        };
-        let late = self.ours.ping_at(size, rounds, rate, &mut row.ours)?;
-        row.late.merge(&late);
-        let before = self.bare.lost();
-        self.bare.ping_at(size, rounds, rate, &mut row.bare)?;
+            self.bare.ping(size, rounds, &mut row.bare)?;
+        }
         row.lost += self.bare.lost() - before;
         Ok(())
     }

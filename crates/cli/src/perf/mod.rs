@@ -22,6 +22,7 @@ use bare::Wire;
 use bytes::{MeasuredDomain, Wait};
 
 use crate::failure::Result;
+use crate::output::note_debug_build;
 use crate::profile::ProfileOptions;
 
 /// Measure latency, throughput, discovery, durability and idleness on this machine
@@ -82,6 +83,9 @@ pub(crate) struct Waiting {
 
 impl Command {
     pub(crate) fn run(self) -> Result<()> {
+        if !matches!(self, Self::Respond(_)) {
+            note_debug_build();
+        }
         match self {
             Self::Latency(arguments) => arguments.run(),
             Self::Throughput(arguments) => arguments.run(),
