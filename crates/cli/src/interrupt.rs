@@ -2,6 +2,7 @@
 //! hold up its reliable writers until its lease ends, and files would stay.
 
 use std::process;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use nix::sys::signal::{SigSet, Signal};
@@ -45,16 +46,24 @@ impl Interrupt {
 }
 
 /// Calls `clean_up` and ends the process when SIGINT or SIGTERM comes to a thread that is started
-/// from now on, or to this one.
+/// from now on, or to this one. What fails because it was cleaned up is not told ([`last_word`]).
 pub(crate) fn end_cleanly(clean_up: impl FnOnce() + Send + 'static) -> Result<()> {
     let signals = block()?;
     thread::spawn(move || {
         if let Ok(signal) = signals.wait() {
+            let _main_waits = last_word();
             clean_up();
             process::exit(status(signal));
         }
     });
     Ok(())
+}
+
+/// For the thread that tells how the process ends: `main` when the command is done, or the one that
+/// a signal came to, until the process has ended. The other waits.
+pub(crate) fn last_word() -> MutexGuard<'static, ()> {
+    static LAST_WORD: Mutex<()> = Mutex::new(());
+    LAST_WORD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn block() -> Result<SigSet> {

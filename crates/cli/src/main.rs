@@ -56,6 +56,7 @@ fn main() -> ExitCode {
         Command::Rendezvous(arguments) => arguments.run(),
         Command::Topic(command) => command.run(),
     };
+    let _signals_wait = interrupt::last_word();
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
