@@ -148,6 +148,9 @@ pub trait Decode: Describe + Sized {
 /// own key members, or all members if it has none. A type may contain itself behind a `Vec`, a
 /// `BTreeMap`, or a `Box` that can be absent; values that nest more than 64 deep are not read.
 ///
+/// A struct may be `#[repr(C, packed(4))]`, or packed otherwise, if its fields are `Copy`: XCDR2 aligns nothing to more than
+/// four bytes, and so has in its payloads what such a struct of numbers has in memory, which can then be lent.
+///
 /// An enum without fields is an enumeration: `bit_bound = 1..=32` (else 32), `rename` on variants,
 /// `default` on the one that is meant where the writer left the member out.
 ///
@@ -217,6 +220,16 @@ pub trait Decode: Describe + Sized {
 ///     one: u32,
 ///     #[topic(id = 1)]
 ///     other: u32,
+/// }
+/// ```
+///
+/// ```compile_fail
+/// # use tickwire_cdr::Topic;
+/// #[derive(Topic)]
+/// #[topic(crate = tickwire_cdr)]
+/// #[repr(C, packed)]
+/// struct NotCopied {
+///     text: String,
 /// }
 /// ```
 ///

@@ -18,7 +18,7 @@ use syn::meta::ParseNestedMeta;
 use syn::punctuated::Punctuated;
 use syn::{
     Attribute, Data, DeriveInput, Error, Expr, Fields, GenericArgument, Ident, LitInt, LitStr,
-    Path, PathArguments, Result, Token, Type, parenthesized, parse_quote,
+    Meta, Path, PathArguments, Result, Token, Type, parenthesized, parse_quote,
 };
 
 pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
@@ -95,6 +95,8 @@ struct Container {
     cdr: Path,
     nested: bool,
     hash_ids: bool,
+    /// Whether there are no references to its fields, as of a struct with `repr(packed)`.
+    packed: bool,
     /// Of an enumeration or bitmask that says so.
     bit_bound: Option<u16>,
     /// Of a bitmask.
@@ -117,6 +119,7 @@ impl Container {
             cdr: parse_quote!(::tickwire::cdr),
             nested: false,
             hash_ids: false,
+            packed: input.attrs.iter().any(is_packed),
             bit_bound: None,
             flags: Vec::new(),
             discriminator: parse_quote!(i32),
@@ -180,6 +183,16 @@ impl Container {
         }
         Ok(())
     }
+}
+
+/// Whether an attribute is `repr(packed)` or `repr(packed(N))`, with whatever else it says.
+fn is_packed(attribute: &Attribute) -> bool {
+    let Meta::List(list) = &attribute.meta else {
+        return false;
+    };
+    let mut tokens = list.tokens.clone().into_iter();
+    list.path.is_ident("repr")
+        && tokens.any(|token| matches!(token, TokenTree::Ident(ident) if ident == "packed"))
 }
 
 /// `NAME` or `NAME = position`.

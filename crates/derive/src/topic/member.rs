@@ -29,6 +29,8 @@ pub(super) struct Member<'a> {
     /// The value of a member that the writer left out.
     pub(super) default: Option<Expr>,
     constraint: Constraint,
+    /// Whether it may lie where its type is not aligned, so that there are no references to it.
+    packed: bool,
     /// What an `Option` holds, else the field's type.
     pub(super) ty: &'a Type,
 }
@@ -48,6 +50,7 @@ impl<'a> Member<'a> {
             constraint: Constraint::default(),
             optional: false,
             default: None,
+            packed: false,
             ty,
         }
     }
@@ -63,6 +66,7 @@ impl<'a> Member<'a> {
         let ty = inner.unwrap_or(&field.ty);
         let mut member = Self {
             optional: inner.is_some(),
+            packed: container.packed,
             ..Self::new(ident, ident.unraw().to_string(), ty, id)
         };
         for_each_meta(&field.attrs, |meta| {
@@ -233,12 +237,16 @@ impl<'a> Member<'a> {
     pub(super) fn encode(&self, cdr: &Path, method: &Ident) -> TokenStream {
         let Self { ident, .. } = self;
         let header = self.header(cdr);
+        let place = match self.packed {
+            true => quote!({ self.#ident }),
+            false => quote!(self.#ident),
+        };
         if !self.optional {
-            return self.encode_value(&quote!(&self.#ident), cdr, method);
+            return self.encode_value(&quote!(&#place), cdr, method);
         }
         let present = self.encode_value(&quote!(value), cdr, method);
         quote! {
-            match &self.#ident {
+            match &#place {
                 ::core::option::Option::Some(value) => { #present }
                 ::core::option::Option::None => writer.absent_member(&mark, const { #header }),
             }
@@ -270,37 +278,52 @@ impl<'a> Member<'a> {
 
     /// A statement that reads the member in its place.
     pub(super) fn decode(&self, cdr: &Path, method: &Ident) -> TokenStream {
-        let Self {
-            ident, path, id, ..
-        } = self;
-        let decode = self.decode_value(cdr, method);
-        if self.optional {
-            return quote!(reader.optional_member(&scope, #id, #path, &mut self.#ident, #decode)?;);
+        self.replace(|place| {
+            let Self { path, id, .. } = self;
+            let decode = self.decode_value(cdr, method);
+            if self.optional {
+                return quote!(reader.optional_member(&scope, #id, #path, &mut #place, #decode)?;);
+            }
+            let read = quote!(reader.member(&scope, #path, &mut #place, #decode)?;);
+            match &self.default {
+                None => read,
+                Some(default) => quote! {
+                    if reader.has_member(&scope) { #read } else { #place = #default; }
+                },
+            }
+        })
+    }
+
+    /// A statement that replaces the member by what `statement` makes of it where it is told that it lies.
+    fn replace(&self, statement: impl FnOnce(TokenStream) -> TokenStream) -> TokenStream {
+        let ident = self.ident;
+        if !self.packed {
+            return statement(quote!(self.#ident));
         }
-        let read = quote!(reader.member(&scope, #path, &mut self.#ident, #decode)?;);
-        match &self.default {
-            None => read,
-            Some(default) => quote! {
-                if reader.has_member(&scope) { #read } else { self.#ident = #default; }
-            },
-        }
+        let statement = statement(quote!(value));
+        quote!({
+            let mut value = self.#ident;
+            #statement
+            self.#ident = value;
+        })
     }
 
     /// A `match` arm that reads the member of a mutable struct and notes it in `seen`.
     pub(super) fn decode_arm(&self, index: usize, cdr: &Path, method: &Ident) -> TokenStream {
-        let Self {
-            ident, path, id, ..
-        } = self;
+        let Self { path, id, .. } = self;
         let decode = self.decode_value(cdr, method);
-        let value = match self.optional {
-            true => quote!(self.#ident.get_or_insert_with(#cdr::Decode::initial)),
-            false => quote!(&mut self.#ident),
-        };
+        let read = self.replace(|place| {
+            let value = match self.optional {
+                true => quote!(#place.get_or_insert_with(#cdr::Decode::initial)),
+                false => quote!(&mut #place),
+            };
+            quote!(decode(#value, reader).map_err(|error| error.within(#path))?;)
+        });
         quote! {
             #id => {
                 seen[#index] = true;
                 let decode = #decode;
-                decode(#value, reader).map_err(|error| error.within(#path))?;
+                #read
             }
         }
     }

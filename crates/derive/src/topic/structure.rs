@@ -36,9 +36,11 @@ pub(super) fn derive(container: &Container, ident: &Ident, fields: &Fields) -> R
             const IS_EMPTY: bool = true;
         )
     });
+    let checks = container.packed.then(|| copy_checks(&all));
     Ok(quote! {
         // What is wrong with the type is found where it is defined, not where it is used.
         const _: &#cdr::TypeDescription = <#ident as #cdr::Topic>::DESCRIPTION;
+        #checks
 
         #[automatically_derived]
         impl #cdr::Describe for #ident {
@@ -114,6 +116,17 @@ pub(super) fn derive(container: &Container, ident: &Ident, fields: &Fields) -> R
             };
         }
     })
+}
+
+/// That fields to which there are no references can be copied.
+fn copy_checks(members: &[&Member<'_>]) -> TokenStream {
+    let types = members.iter().map(|member| member.ty);
+    quote! {
+        const _: () = {
+            const fn fields_of_packed_structs_are_copied<T: ::core::marker::Copy>() {}
+            #(fields_of_packed_structs_are_copied::<#types>();)*
+        };
+    }
 }
 
 fn encode_body(members: &[&Member<'_>], container: &Container, method: &Ident) -> TokenStream {
