@@ -48,14 +48,12 @@ impl Elements {
     fn of(element: &Type, representation: Representation) -> Option<Self> {
         let mut numbers = Numbers::of(representation);
         numbers.add(element)?;
-        let is_xcdr2 = representation == Representation::Xcdr2;
-        let alignment = numbers.alignment.min(if is_xcdr2 { 4 } else { 8 });
         // A struct begins where its first number does: behind their count, those that follow would be elsewhere.
-        let is_alike = alignment <= 4 || numbers.first == numbers.alignment;
+        let is_alike = numbers.alignment <= 4 || numbers.first == numbers.alignment;
         Some(Self {
             size: numbers.len().filter(|&len| len > 0 && is_alike)?,
-            alignment,
-            is_delimited: is_xcdr2 && !is_number(element),
+            alignment: numbers.alignment,
+            is_delimited: representation == Representation::Xcdr2 && !is_number(element),
         })
     }
 
@@ -76,14 +74,7 @@ impl Layout {
         let is_delimited = encapsulation.extensibility == Extensibility::Appendable;
         let content = match sequence_of(description) {
             Some((element, bound)) => {
-                // Who has them in place has them in either.
-                let [Some(xcdr1), Some(xcdr2)] = BOTH.map(|it| Elements::of(element, it)) else {
-                    return None;
-                };
-                let elements = match representation {
-                    Representation::Xcdr1 => xcdr1,
-                    Representation::Xcdr2 => xcdr2,
-                };
+                let elements = Elements::of(element, representation)?;
                 let bound = usize::try_from(bound).ok().filter(|&bound| bound > 0);
                 let max = bound.and_then(|bound| bound.checked_mul(elements.size));
                 let words = 1 + usize::from(is_delimited) + usize::from(elements.is_delimited);
@@ -234,8 +225,9 @@ fn is_number(ty: &Type) -> bool {
 }
 
 /// How many bytes the numbers of a plain type take, which are what a program has in memory: all members are numbers,
-/// arrays of such, or final structs of such, and none has to be moved to be aligned to its own size, which is as far as
-/// any encoding aligns it. XCDR2 tells the length of an array of structs. `None` of other types.
+/// arrays of such, or final structs of such, and none has to be moved to be aligned as the encoding aligns it: to its own
+/// size, or to four bytes if that is less and it is XCDR2, which tells the length of an array of structs. `None` of other
+/// types.
 fn plain_len(description: &TypeDescription, representation: Representation) -> Option<usize> {
     if description.extensibility == Extensibility::Mutable {
         return None;
@@ -297,10 +289,14 @@ impl Numbers {
             }
             _ => return None,
         };
+        let alignment = match self.representation {
+            Representation::Xcdr1 => size,
+            Representation::Xcdr2 => size.min(4),
+        };
         let one = Self {
             len: size,
-            alignment: size,
-            first: size,
+            alignment,
+            first: alignment,
             ..*self
         };
         self.add_all(&one, 1)
@@ -320,11 +316,11 @@ impl Numbers {
     }
 }
 
-/// Where in a payload the elements lie, be it of a final or of an appendable type, in the encoding of either layout. They
-/// are `bound` at most if that is not 0. `None` where they have another order of bytes.
+/// Where in a payload the elements lie, be it of a final or of an appendable type, in XCDR1 or XCDR2, whose layouts these
+/// are. They are `bound` at most if that is not 0. `None` where they have another order of bytes, or no layout.
 pub(super) fn find(
     payload: &[u8],
-    [xcdr1, xcdr2]: &[Layout; 2],
+    [xcdr1, xcdr2]: &[Option<Layout>; 2],
     bound: u32,
 ) -> Result<Option<Range<usize>>, DecodeError> {
     let (encapsulation, body) = Encapsulation::parse(payload)?;
@@ -335,18 +331,17 @@ pub(super) fn find(
         Representation::Xcdr1 => xcdr1,
         Representation::Xcdr2 => xcdr2,
     };
-    let Content::Sequence { elements, .. } = layout.content else {
+    if encapsulation.extensibility == Extensibility::Mutable {
+        return Err(error(DecodeErrorKind::WrongExtensibility));
+    }
+    let Some(Content::Sequence { elements, .. }) = layout.map(|layout| layout.content) else {
         return Ok(None);
     };
     let (mut rest, mut position) = (body, 0);
-    match encapsulation.extensibility {
-        Extensibility::Final => {}
-        Extensibility::Appendable => {
-            let (len, members) = split(rest)?;
-            rest = members.get(..len).ok_or_else(end)?;
-            position += 4;
-        }
-        Extensibility::Mutable => return Err(error(DecodeErrorKind::WrongExtensibility)),
+    if encapsulation.extensibility == Extensibility::Appendable {
+        let (len, members) = split(rest)?;
+        rest = members.get(..len).ok_or_else(end)?;
+        position += 4;
     }
     if elements.is_delimited {
         let (len, all) = split(rest)?;
@@ -385,7 +380,8 @@ fn split_word(bytes: &[u8], order: ByteOrder) -> Option<(usize, &[u8])> {
 /// element: one encoding has these, the other that.
 const MAX_HEAD_LEN: usize = 16;
 
-const BOTH: [Representation; 2] = [Representation::Xcdr1, Representation::Xcdr2];
+/// In the order of what there is for each.
+pub(super) const BOTH: [Representation; 2] = [Representation::Xcdr1, Representation::Xcdr2];
 
 /// So that the whole payload has a length of 32 bits.
 const MAX_LEN: usize = (u32::MAX - 19) as usize;
@@ -434,12 +430,21 @@ mod tests {
         orders: i32,
     }
 
-    /// Behind the number of elements, which takes four bytes, its second member would be elsewhere than in memory.
+    /// Behind the number of elements, which takes four bytes, its last member is elsewhere in XCDR1 than in memory.
     #[derive(Topic, Clone, Copy, Debug, Default, PartialEq)]
     #[topic(final)]
     struct Small {
         size: u32,
         orders: i32,
+        price: f64,
+    }
+
+    /// In memory as in XCDR2, which aligns nothing to more than four bytes.
+    #[derive(Topic, Clone, Copy, Debug, Default, PartialEq)]
+    #[topic(final)]
+    #[repr(C, packed(4))]
+    struct Packed {
+        size: u32,
         price: f64,
     }
 
@@ -465,8 +470,13 @@ mod tests {
         all: Vec<Small>,
     }
 
-    fn layouts<T: Topic>() -> [Layout; 2] {
-        BOTH.map(|it| Layout::of(T::description(), it).expect("a sequence"))
+    #[derive(Topic, Clone, Debug, Default, PartialEq)]
+    struct GrowingPacked {
+        all: Vec<Packed>,
+    }
+
+    fn layouts<T: Topic>() -> [Option<Layout>; 2] {
+        BOTH.map(|it| Layout::of(T::description(), it))
     }
 
     /// What a sequence has in memory.
@@ -505,18 +515,39 @@ mod tests {
         }
     }
 
+    impl InMemory for Smalls {
+        fn bytes(&self) -> Vec<u8> {
+            let all = self.all.iter().map(|it| {
+                let words = [it.size.to_le_bytes(), it.orders.to_le_bytes()];
+                [words.concat(), it.price.to_le_bytes().to_vec()]
+            });
+            all.flatten().flatten().collect()
+        }
+    }
+
+    impl InMemory for GrowingPacked {
+        fn bytes(&self) -> Vec<u8> {
+            let all = self.all.iter().map(|&Packed { size, price }| {
+                [size.to_le_bytes().to_vec(), price.to_le_bytes().to_vec()]
+            });
+            all.flatten().flatten().collect()
+        }
+    }
+
     fn bytes_of(pair: &Pair) -> Vec<u8> {
         let rest = [pair.size.to_le_bytes(), pair.orders.to_le_bytes()];
         [pair.price.to_le_bytes().to_vec(), rest.concat()].concat()
     }
 
-    /// A payload that is laid down is that of the codec, and what it has is found.
+    /// A payload that is laid down is that of the codec, and what it has is found; nothing where the encoding has something else.
     fn is_as_the_codec_has_it(value: &impl InMemory) -> bool {
         fn check<T: InMemory>(value: &T, representation: Representation) -> bool {
-            let layout = Layout::of(T::description(), representation).expect("a sequence");
             let (mut written, mut encoded) = (Vec::new(), Vec::new());
-            layout.write(&value.bytes(), &mut written);
             to_payload(value, representation, &mut encoded).expect("an encoding");
+            let Some(layout) = Layout::of(T::description(), representation) else {
+                return find(&encoded, &layouts::<T>(), 300) == Ok(None);
+            };
+            layout.write(&value.bytes(), &mut written);
             let found = find(&written, &layouts::<T>(), 300).expect("elements");
             written == encoded && written[found.expect("of our order")] == value.bytes()
         }
@@ -566,6 +597,10 @@ mod tests {
             prop_assert!(is_as_the_codec_has_it(&Doubles { all: all.iter().map(|it| it.price).collect() }), "Doubles");
             prop_assert!(is_as_the_codec_has_it(&Pairs { all: all.clone() }), "Pairs");
             prop_assert!(is_as_the_codec_has_it(&GrowingPairs { all }), "GrowingPairs");
+            let small = |&(price, size)| Small { size, orders: -7, price };
+            prop_assert!(is_as_the_codec_has_it(&Smalls { all: pairs.iter().map(small).collect() }), "Smalls");
+            let packed = |&(price, size)| Packed { size, price };
+            prop_assert!(is_as_the_codec_has_it(&GrowingPacked { all: pairs.iter().map(packed).collect() }), "GrowingPacked");
         }
 
         #[test]
@@ -588,26 +623,40 @@ mod tests {
             prop_assert!(holds(Doubles { all: all.iter().map(|it| it.price).collect() }, check), "Doubles");
             prop_assert!(holds(Pairs { all: all.clone() }, check), "Pairs");
             prop_assert!(holds(GrowingPairs { all }, check), "GrowingPairs");
+            let small = |&(price, size)| Small { size, orders: -7, price };
+            prop_assert!(holds(Smalls { all: pairs.iter().map(small).collect() }, check), "Smalls");
+            let packed = |&(price, size)| Packed { size, price };
+            prop_assert!(holds(GrowingPacked { all: pairs.iter().map(packed).collect() }, check), "GrowingPacked");
         }
     }
 
     #[test]
     fn only_one_sequence_of_bytes_and_numbers_are_that() {
         for representation in BOTH {
-            for other in [
-                Mutable::description(),
-                Two::description(),
-                Smalls::description(),
-            ] {
+            for other in [Mutable::description(), Two::description()] {
                 assert_eq!(Layout::of(other, representation), None);
             }
             let words = Layout::of(Words::description(), representation);
             assert_eq!(words.map(|layout| layout.max_len()), Some(MAX_LEN));
         }
-        let [_, layout] = layouts::<Appendable>();
+        let [_, Some(layout)] = layouts::<Appendable>() else {
+            panic!("a sequence");
+        };
         assert_eq!(layout.max_len(), 300);
         let mut payload = Vec::new();
         layout.write(&[1; 300], &mut payload);
         assert!(find(&payload, &layouts::<Appendable>(), 299).is_err());
+    }
+
+    /// What is in memory as in one of them alone is not asked of the other.
+    #[test]
+    fn each_encoding_has_elements_of_its_own() {
+        for [xcdr1, xcdr2] in [layouts::<Smalls>(), layouts::<GrowingPacked>()] {
+            assert!(xcdr1.is_none() && xcdr2.is_some());
+        }
+        let plain = |it| plain_len(Packed::description(), it);
+        assert_eq!(BOTH.map(plain), [None, Some(size_of::<Packed>())]);
+        let plain = |it| plain_len(Small::description(), it);
+        assert_eq!(BOTH.map(plain), [Some(16), Some(16)]);
     }
 }

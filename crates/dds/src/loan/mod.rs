@@ -204,9 +204,10 @@ impl<T: TopicSupport> fmt::Debug for Loan<'_, T> {
 pub enum LoanError {
     /// The topic's type is not one sequence of bytes, or nothing is known of it.
     NotBytes,
-    /// The topic's type is not one sequence of such elements, or nothing is known of it.
+    /// The topic's type is not one sequence of such elements, or nothing is known of it, or these are not in memory as in the
+    /// writer's representation.
     NotSequence,
-    /// Values of the topic's type are not in memory as in payloads.
+    /// Values of the topic's type are not in memory as in payloads of the writer's representation.
     NotPlain,
     /// No sample of the topic's type is that long.
     TooLong {

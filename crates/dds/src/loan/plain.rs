@@ -51,7 +51,7 @@ use tickwire_rtps::wire::SequenceNumber;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use super::LoanError;
-use super::layout::Layout;
+use super::layout::{BOTH, Layout};
 use super::lender::Memory;
 use super::lent::{LentBytes, LentPayload};
 use crate::clock;
@@ -60,9 +60,11 @@ use crate::type_support::{SampleError, Sealed, TopicSupport};
 use crate::writer::DataWriter;
 
 /// A type whose values can be lent: `#[repr(C)]`, of numbers, structs of these that are final, and arrays (in XCDR2, which
-/// appendable types have by default, of numbers alone), with nothing between them. It is not to be mutable, and has no optional members. That any bytes are a value of it, and any
-/// value is bytes, the derives of the crate `zerocopy` show when it is compiled; that these are what its payloads have,
-/// [`PlainType`] and [`DataWriter::loan_value`] find out when the program runs.
+/// appendable types have by default, of numbers alone), with nothing between them. XCDR2 aligns numbers to four bytes at most:
+/// what that has without gaps, memory has so, too, with `#[repr(C, packed(4))]`. It is not to be mutable, and has no optional
+/// members. That any bytes are a value of it, and any value is bytes, the derives of the crate `zerocopy` show when it is
+/// compiled; that these are what its payloads have, [`PlainType`] and [`DataWriter::loan_value`] find out when the program
+/// runs, of each representation alone: in one that has something else, values are encoded, and read as copies.
 pub trait Plain: Topic + Sync + FromBytes + IntoBytes + KnownLayout + Immutable {}
 
 impl<T: Topic + Sync + FromBytes + IntoBytes + KnownLayout + Immutable> Plain for T {}
@@ -75,7 +77,8 @@ impl fmt::Display for NotPlain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(
             "values of the type are not in memory as they travel: it must be final or appendable, its members numbers, \
-             final structs of such or arrays (in XCDR2 of numbers alone), none of them optional, and none padded",
+             final structs of such or arrays (in XCDR2 of numbers alone), none of them optional, and none padded, in XCDR1 or \
+             XCDR2 (to be lent, in the one that the writer has)",
         )
     }
 }
@@ -95,7 +98,7 @@ impl<T: Plain> PlainType<T> {
     /// # Errors
     /// If its values are not in memory as in payloads, be it in XCDR1 or in XCDR2.
     pub fn new() -> Result<Self, NotPlain> {
-        let layouts = [Representation::Xcdr1, Representation::Xcdr2].map(plain_layout::<T>);
+        let layouts = BOTH.map(plain_layout::<T>);
         let of = PhantomData;
         match layouts {
             [None, None] => Err(NotPlain),
@@ -172,7 +175,7 @@ impl<T: Plain> DataWriter<T> {
     /// the writer's own, which is allocated, and is encoded when it is written, as [`write`](Self::write) does it.
     ///
     /// # Errors
-    /// If values of the type are not in memory as in payloads.
+    /// If values of the type are not in memory as in payloads of the writer's representation.
     pub fn loan_value(&self) -> Result<ValueLoan<'_, T>, LoanError> {
         let len = size_of::<T>();
         let look = || plain_layout::<T>(self.representation()).is_some();

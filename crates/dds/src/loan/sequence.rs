@@ -39,12 +39,12 @@ use std::sync::Arc;
 use tickwire_base::{Timestamp, copy};
 use tickwire_cdr::{
     Decode, DecodeError, Encapsulation, Encode, EncodeError, Extensibility, KeyHash, Reader,
-    Representation, Topic, Type, TypeDescription,
+    Representation, Topic, Type, TypeDescription, encapsulated,
 };
 use tickwire_rtps::wire::SequenceNumber;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-use super::layout::{Layout, find, sequence_of};
+use super::layout::{BOTH, Layout, find, sequence_of};
 use super::lent::{LentBytes, LentPayload};
 use super::{Loan, LoanError};
 use crate::error::WriteError;
@@ -54,6 +54,11 @@ use crate::writer::DataWriter;
 /// What sequences can have that are read and written in place: numbers, but not `bool` and `char`, and structs and arrays
 /// that are [plain](super::Plain), of which structs are to be final. That any bytes are a value of it, and any value is
 /// bytes, the derives of the crate `zerocopy` show when it is compiled.
+///
+/// They are in memory as in XCDR1, in XCDR2, or in both. XCDR1 aligns members to eight bytes at most, as Rust does, but counts
+/// from before the number of elements: a struct with members of eight bytes is to begin with one. XCDR2 aligns them to four, so
+/// that `{ i32, f64 }` has no gap there, and none in memory if it is `#[repr(C, packed(4))]`. Elements that are so in one alone
+/// are lent by writers of that one, and read in place if they came in it. In the other they are encoded and copied.
 pub trait Element:
     Encode + Decode + Copy + Send + Sync + 'static + FromBytes + IntoBytes + KnownLayout + Immutable
 {
@@ -147,8 +152,8 @@ pub type BytesType = SequenceType<u8>;
 struct Described {
     description: TypeDescription,
     bound: u32,
-    /// In XCDR1 and in XCDR2.
-    layouts: [Layout; 2],
+    /// In XCDR1 and in XCDR2, where these have what elements have in memory.
+    layouts: [Option<Layout>; 2],
 }
 
 /// A topic's type is not one sequence of the elements that were asked for, or nothing is known of it.
@@ -160,7 +165,7 @@ impl fmt::Display for NotSequence {
         f.write_str(
             "the topic's type is not known to be one sequence of the elements that were named: a struct, not a mutable one, \
              whose only member is a sequence of these, which are octet or uint8 for bytes, another number, or a final struct \
-             of numbers without padding between or behind them",
+             of numbers, in memory as in XCDR1 or XCDR2 (to be lent, in the one that the writer has), and without padding",
         )
     }
 }
@@ -171,7 +176,8 @@ impl<E: Element> SequenceType<E> {
     /// That of samples that a program has as `T` elsewhere.
     ///
     /// # Errors
-    /// If `T` has other members than one sequence of `E`, or is mutable, or if these are not in memory as in payloads.
+    /// If `T` has other members than one sequence of `E`, or is mutable, or if these are not in memory as in payloads, be it in
+    /// XCDR1 or in XCDR2.
     pub fn of<T: Topic>() -> Result<Self, NotSequence> {
         Self::described(T::description().clone())
     }
@@ -186,56 +192,82 @@ impl<E: Element> SequenceType<E> {
         if !is_alike {
             return Err(NotSequence);
         }
-        let layouts = [Representation::Xcdr1, Representation::Xcdr2];
-        let [Some(xcdr1), Some(xcdr2)] = layouts.map(|it| Layout::of(&description, it)) else {
-            return Err(NotSequence);
+        let mut described = Described {
+            bound,
+            layouts: [None; 2],
+            description,
         };
-        let ty = Self {
-            described: Arc::new(Described {
-                bound,
-                layouts: [xcdr1, xcdr2],
-                description,
+        described.layouts = BOTH.map(|representation| {
+            let layout = Layout::of(&described.description, representation)?;
+            let is_alike = described.has_what_is_in_memory::<E>(&layout);
+            is_alike.then_some(layout)
+        });
+        match described.layouts {
+            [None, None] => Err(NotSequence),
+            _ => Ok(Self {
+                described: Arc::new(described),
+                of: PhantomData,
             }),
-            of: PhantomData,
-        };
-        match ty.has_what_is_in_memory() {
-            true => Ok(ty),
-            false => Err(NotSequence),
+        }
+    }
+}
+
+impl Described {
+    /// Where elements are in memory as in this encoding, the payload around them.
+    fn layout(&self, representation: Representation) -> Option<&Layout> {
+        let [xcdr1, xcdr2] = &self.layouts;
+        match representation {
+            Representation::Xcdr1 => xcdr1.as_ref(),
+            Representation::Xcdr2 => xcdr2.as_ref(),
         }
     }
 
     /// Whether the codec takes what elements have in memory for these elements.
-    fn has_what_is_in_memory(&self) -> bool {
+    fn has_what_is_in_memory<E: Element>(&self, layout: &Layout) -> bool {
         let len = 2 * size_of::<E>();
-        let is_alike = |(layout, seed): (&Layout, u8)| {
+        let is_alike = |seed: u8| {
             let steps = (0..len).map(|at| (at * 37).to_le_bytes()[0]);
             let bytes: Vec<u8> = steps.map(|step| step.wrapping_add(seed)).collect();
-            let (mut payload, mut read) = (Vec::new(), Vec::new());
+            let (mut payload, mut read) = (Vec::<u8>::new(), Vec::<E>::new());
             layout.write(&bytes, &mut payload);
             self.decode(&payload, &mut read).is_ok() && read.as_bytes() == bytes
         };
-        let layouts = self.described.layouts.iter();
-        len > 0 && layouts.flat_map(|it| [(it, 1), (it, 130)]).all(is_alike)
+        len > 0 && is_alike(1) && is_alike(130)
     }
 
     /// Reads the elements of any payload.
-    fn decode(&self, payload: &[u8], to: &mut Vec<E>) -> Result<(), DecodeError> {
-        let Described {
-            description, bound, ..
-        } = &*self.described;
+    fn decode<E: Element>(&self, payload: &[u8], to: &mut Vec<E>) -> Result<(), DecodeError> {
         let (encapsulation, body) = Encapsulation::parse(payload)?;
         let mut reader = Reader::new(body, encapsulation);
         let extensibility = match encapsulation.representation {
             // It does not tell them apart.
-            Representation::Xcdr1 => description.extensibility,
+            Representation::Xcdr1 => self.description.extensibility,
             Representation::Xcdr2 => encapsulation.extensibility,
         };
         let whole = reader.begin_struct(extensibility)?;
-        let all = reader.begin_sequence(*bound, E::PRIMITIVE, E::MIN_SIZE)?;
+        let all = reader.begin_sequence(self.bound, E::PRIMITIVE, E::MIN_SIZE)?;
         E::decode_vec(to, all.count, &mut reader)?;
         reader.end_sequence(all);
         reader.end_struct(whole);
         Ok(())
+    }
+
+    /// Appends the payload of any elements.
+    fn encode<E: Element>(
+        &self,
+        elements: &[E],
+        representation: Representation,
+        buffer: &mut Vec<u8>,
+    ) -> Result<(), EncodeError> {
+        let extensibility = self.description.extensibility;
+        EncodeError::check_bound(elements.len(), self.bound)?;
+        encapsulated(representation, extensibility, buffer, |writer| {
+            let whole = writer.begin_struct(extensibility);
+            let all = writer.begin_sequence(E::PRIMITIVE);
+            E::encode_all(elements, writer)?;
+            writer.end_sequence(all, elements.len())?;
+            writer.end_struct(whole)
+        })
     }
 }
 
@@ -317,7 +349,7 @@ impl<E: Element> TopicSupport for SequenceInPlace<E> {
                 copy::append(&mut self.own, elements);
                 Ok(())
             }
-            None => ty.decode(payload, &mut self.own),
+            None => ty.described.decode(payload, &mut self.own),
         }
     }
 
@@ -364,10 +396,8 @@ impl<E: Element> Written<SequenceInPlace<E>> for [E] {
         representation: Representation,
         buffer: &mut Vec<u8>,
     ) -> Result<(), SampleError> {
-        let [xcdr1, xcdr2] = &ty.described.layouts;
-        let layout = match representation {
-            Representation::Xcdr1 => xcdr1,
-            Representation::Xcdr2 => xcdr2,
+        let Some(layout) = ty.described.layout(representation) else {
+            return Ok(ty.described.encode(self, representation, buffer)?);
         };
         // The bound, or what a payload can have.
         let most = layout.max_len() / size_of::<E>();
@@ -408,22 +438,25 @@ pub struct SequenceLoan<'w, T: TopicSupport, E: Element> {
 impl<T: TopicSupport> DataWriter<T> {
     /// Lends `count` elements to be written in place, for topics whose type is one sequence of `E`: as
     /// [`loan`](Self::loan) does bytes, and where it says that they are copied, or handed over, so are these. The writer's first
-    /// loan decodes some, to see whether memory and payloads have the same.
+    /// loan decodes some, to see whether memory and payloads have the same: those in the representation that the writer has, by
+    /// its QoS, or else XCDR1 if the type is final and XCDR2 if not. In the other one they [may](Element) have something else.
     ///
     /// Where a loan is not in memory that readers see, and elements are aligned to eight bytes, they may be allocated apart, as
     /// zeros, and copied when they are written: in XCDR1, and where two lengths come before them in XCDR2, which costs no
     /// less than [`write`](Self::write).
     ///
     /// # Errors
-    /// [`LoanError::NotSequence`] if the type is another one, [`LoanError::TooLong`], in bytes, if it has not so many elements or
-    /// there is no memory for them.
+    /// [`LoanError::NotSequence`] if the type is another one, or the writer's representation has elements otherwise than memory,
+    /// [`LoanError::TooLong`], in bytes, if it has not so many elements or there is no memory for them.
     pub fn loan_elements<E: Element>(
         &self,
         count: usize,
     ) -> Result<SequenceLoan<'_, T, E>, LoanError> {
         let look = || {
             let description = T::description(self.topic().ty());
-            description.is_some_and(|it| SequenceType::<E>::described(it.clone()).is_ok())
+            let ty = description.map(|it| SequenceType::<E>::described(it.clone()));
+            let ty = ty.and_then(Result::ok);
+            ty.is_some_and(|ty| ty.described.layout(self.representation()).is_some())
         };
         let lender = self.lender();
         let lender = lender.filter(|lender| lender.lends_elements(TypeId::of::<E>(), look));
@@ -518,6 +551,8 @@ impl<T: TopicSupport, E: Element> fmt::Debug for SequenceLoan<'_, T, E> {
 
 #[cfg(test)]
 mod tests {
+    use tickwire_cdr::to_payload;
+
     use super::*;
 
     #[derive(Topic)]
@@ -525,6 +560,53 @@ mod tests {
     struct Doubles {
         #[topic(bound = 3)]
         _all: Vec<f64>,
+    }
+
+    /// In memory as in XCDR2 alone.
+    #[derive(
+        Topic, FromBytes, IntoBytes, KnownLayout, Immutable, Clone, Copy, Debug, PartialEq,
+    )]
+    #[topic(name = "test::Fill", nested, final)]
+    #[repr(C, packed(4))]
+    struct Fill {
+        security: i32,
+        price: f64,
+    }
+
+    #[derive(Topic)]
+    #[topic(name = "test::Fills")]
+    struct Fills {
+        #[topic(bound = 3)]
+        all: Vec<Fill>,
+    }
+
+    /// Where memory has what payloads have, and where it has not.
+    #[test]
+    fn payloads_of_either_encoding_are_those_of_the_type() {
+        let ty = SequenceType::<Fill>::of::<Fills>().expect("a sequence");
+        let has_layout = BOTH.map(|it| ty.described.layout(it).is_some());
+        assert_eq!(has_layout, [false, true]);
+        let fill = |security| Fill {
+            security,
+            price: 0.5,
+        };
+        for representation in BOTH {
+            for count in 0..4 {
+                let all: Vec<Fill> = (0..count).map(fill).collect();
+                let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+                let sample = SequenceInPlace::new(all.clone());
+                let written = sample.write_payload(&ty, representation, &mut ours);
+                written.expect("within the bound");
+                to_payload(&Fills { all: all.clone() }, representation, &mut theirs).expect("one");
+                assert_eq!(ours, theirs, "{representation:?}");
+                let mut read = SequenceInPlace::default();
+                read.read_payload(&ty, &ours).expect("elements");
+                assert_eq!(*read, all[..], "{representation:?}");
+            }
+            let sample = SequenceInPlace::new((0..4).map(fill).collect());
+            let written = sample.write_payload(&ty, representation, &mut Vec::new());
+            assert!(written.is_err(), "more than the bound");
+        }
     }
 
     fn read(payload: &[u8]) -> Result<Vec<f64>, DecodeError> {

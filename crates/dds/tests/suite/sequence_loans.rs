@@ -37,6 +37,39 @@ struct Late {
     price: f64,
 }
 
+/// In memory as in XCDR2, which aligns nothing to more than four bytes.
+#[derive(Topic, FromBytes, IntoBytes, KnownLayout, Immutable, Clone, Copy, Debug, PartialEq)]
+#[topic(name = "test::Fill", nested, final)]
+#[repr(C, packed(4))]
+struct PackedFill {
+    security: i32,
+    venue: i32,
+    fee: f32,
+    price: f64,
+}
+
+/// The same type, in memory with gaps.
+#[derive(Topic, Clone, Copy, Debug, PartialEq)]
+#[topic(name = "test::Fill", nested, final)]
+struct Fill {
+    security: i32,
+    venue: i32,
+    fee: f32,
+    price: f64,
+}
+
+#[derive(Topic, Clone, Debug, PartialEq)]
+#[topic(name = "test::Fills", final)]
+struct PackedFills {
+    all: Vec<PackedFill>,
+}
+
+#[derive(Topic, Clone, Debug, PartialEq)]
+#[topic(name = "test::Fills", final)]
+struct Fills {
+    all: Vec<Fill>,
+}
+
 #[derive(Topic, Clone, Debug, PartialEq)]
 #[topic(name = "test::Levels", final)]
 struct Levels {
@@ -129,9 +162,36 @@ fn level(number: usize) -> Level {
     }
 }
 
-/// Writes and reads sequences of several lengths in both encodings, some in place and some as copies.
+fn packed_fill(number: usize) -> PackedFill {
+    PackedFill {
+        security: number as i32,
+        venue: -1,
+        fee: 0.25,
+        price: 0.5 * number as f64,
+    }
+}
+
+fn fill(number: usize) -> Fill {
+    let PackedFill {
+        security,
+        venue,
+        fee,
+        price,
+    } = packed_fill(number);
+    Fill {
+        security,
+        venue,
+        fee,
+        price,
+    }
+}
+
+const BOTH: &[RepresentationId] = &[RepresentationId::XCDR1, RepresentationId::XCDR2];
+
+/// Writes and reads sequences of several lengths in these encodings, some in place and some as copies.
 fn sequences_come_as_they_were_written<T, E>(
     domain: u32,
+    representations: &[RepresentationId],
     element: impl Fn(usize) -> E,
     sequence: impl Fn(Vec<E>) -> T,
 ) where
@@ -139,10 +199,7 @@ fn sequences_come_as_they_were_written<T, E>(
     E: Element + PartialEq + std::fmt::Debug,
 {
     let one = || builder(domain).build().expect("a participant");
-    for (round, representation) in [RepresentationId::XCDR1, RepresentationId::XCDR2]
-        .into_iter()
-        .enumerate()
-    {
+    for (round, &representation) in representations.iter().enumerate() {
         let (ours, theirs) = (one(), one());
         let far = builder(domain).shared_memory(false).build().expect("one");
         let writer = writer_in::<T>(&ours, representation);
@@ -193,18 +250,104 @@ fn sequences_come_as_they_were_written<T, E>(
 #[test]
 fn floats_come_as_they_were_written() {
     let sequence = |all| Floats { all };
-    sequences_come_as_they_were_written(157, |number| 0.5 * number as f32, sequence);
+    sequences_come_as_they_were_written(157, BOTH, |number| 0.5 * number as f32, sequence);
 }
 
 #[test]
 fn doubles_come_as_they_were_written() {
     let sequence = |all| Doubles { all };
-    sequences_come_as_they_were_written(168, |number| -0.5 * number as f64, sequence);
+    sequences_come_as_they_were_written(168, BOTH, |number| -0.5 * number as f64, sequence);
 }
 
 #[test]
 fn structs_come_as_they_were_written() {
-    sequences_come_as_they_were_written(169, level, |all| Levels { all });
+    sequences_come_as_they_were_written(169, BOTH, level, |all| Levels { all });
+}
+
+#[test]
+fn packed_structs_come_as_they_were_written() {
+    let xcdr2 = &[RepresentationId::XCDR2];
+    sequences_come_as_they_were_written(172, xcdr2, packed_fill, |all| PackedFills { all });
+}
+
+/// Where payloads have gaps that memory has not, nothing is lent, and nothing is read in place.
+#[test]
+fn packed_structs_are_copied_where_payloads_have_gaps() {
+    let one = || builder(176).build().expect("a participant");
+    let (ours, theirs) = (one(), one());
+    let writer = writer_in::<PackedFills>(&ours, RepresentationId::XCDR1);
+    let ty = SequenceType::<PackedFill>::of::<PackedFills>().expect("a sequence");
+    let topic = ours.topic_of::<SequenceInPlace<PackedFill>>("test::Fills", ty);
+    let topic = topic.expect("a topic");
+    let qos = DataWriterQos::default().reliable(PATIENCE).keep_all();
+    let qos = qos.representation([RepresentationId::XCDR1]);
+    let in_place_too = ours.writer_with(&topic, qos).expect("a writer");
+    let in_place = reader_in_place::<PackedFills, PackedFill>(&theirs);
+    let copied = reader::<Fills>(&theirs);
+    writer.wait_for_matched(2, PATIENCE).expect("both");
+    in_place_too.wait_for_matched(2, PATIENCE).expect("both");
+    let lent = writer.loan_elements::<PackedFill>(1).err();
+    assert_eq!(lent, Some(LoanError::NotSequence));
+    let lent = in_place_too.loan_elements::<PackedFill>(1).err();
+    assert_eq!(lent, Some(LoanError::NotSequence));
+    for count in [0, 1, 2, 3, 10_000] {
+        let all: Vec<_> = (0..count).map(packed_fill).collect();
+        let expected: Vec<_> = (0..count).map(fill).collect();
+        let is_read = || {
+            let taken = take(&in_place);
+            assert!(!value(&taken).is_in_place());
+            assert_eq!(**value(&taken), all[..], "{count}");
+            assert_eq!(value(&take(&copied)).all, expected, "{count}");
+        };
+        writer
+            .write(&PackedFills { all: all.clone() })
+            .expect("room");
+        is_read();
+        let sample = SequenceInPlace::new(all.clone());
+        in_place_too.write(&sample).expect("room");
+        is_read();
+    }
+}
+
+/// One writes elements that have gaps in memory, and the other reads those that have none, and the other way around.
+#[test]
+fn packed_structs_are_those_that_are_not() {
+    let one = || builder(177).build().expect("a participant");
+    for &representation in BOTH {
+        let (ours, theirs) = (one(), one());
+        let writer = writer_in::<Fills>(&ours, representation);
+        let packed = writer_in::<PackedFills>(&ours, representation);
+        let in_place = reader_in_place::<PackedFills, PackedFill>(&theirs);
+        let copied = reader::<Fills>(&theirs);
+        wait_for_logs(&ours, 4);
+        wait_for_logs(&theirs, 4);
+        for count in [1, 2, 3, 10_000] {
+            let (all, expected) = (0..count).map(|it| (fill(it), packed_fill(it))).unzip();
+            let all = Fills { all };
+            let expected: Vec<_> = expected;
+            let is_read = || {
+                assert_eq!(**value(&take(&in_place)), expected[..], "{count}");
+                assert_eq!(*value(&take(&copied)), all, "{count}");
+            };
+            writer.write(&all).expect("room");
+            is_read();
+            match packed.loan_elements::<PackedFill>(count) {
+                Ok(mut loan) => {
+                    loan.copy_from_slice(&expected);
+                    loan.write().expect("room");
+                }
+                Err(error) => {
+                    assert_eq!(representation, RepresentationId::XCDR1, "{error}");
+                    let all = expected.clone();
+                    packed.write(&PackedFills { all }).expect("room");
+                }
+            }
+            is_read();
+        }
+        // What the writer's own type has in memory does not matter.
+        let is_xcdr2 = representation == RepresentationId::XCDR2;
+        assert_eq!(writer.loan_elements::<PackedFill>(1).is_ok(), is_xcdr2);
+    }
 }
 
 #[test]
@@ -230,7 +373,6 @@ fn other_elements_are_not_lent_and_no_more_than_the_type_has() {
     assert_eq!(SequenceType::<u8>::of::<Doubles>(), Err(NotSequence));
     assert_eq!(SequenceType::<f32>::of::<Doubles>(), Err(NotSequence));
     assert_eq!(SequenceType::<Growing>::of::<Growths>(), Err(NotSequence));
-    assert_eq!(SequenceType::<Late>::of::<Lates>(), Err(NotSequence));
     let ours = builder(171).build().expect("a participant");
     let floats = writer::<Floats>(&ours);
     assert_eq!(floats.loan(4).err(), Some(LoanError::NotBytes));
@@ -247,6 +389,8 @@ fn other_elements_are_not_lent_and_no_more_than_the_type_has() {
     assert!(floats.loan_elements::<f32>(usize::MAX).is_err());
     let lates = writer::<Lates>(&ours);
     assert!(lates.loan_elements::<Late>(1).is_err());
+    let lates = writer_in::<Lates>(&ours, RepresentationId::XCDR2);
+    assert!(lates.loan_elements::<Late>(1).is_ok());
     // Bytes are elements, too.
     let ty = BytesType::of::<Octets>().expect("bytes");
     let topic = ours.topic_of::<BytesInPlace>("Octets", ty).expect("one");

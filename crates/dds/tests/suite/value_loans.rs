@@ -39,6 +39,16 @@ struct Trade {
     venue: f32,
 }
 
+/// In memory as in XCDR2, which aligns nothing to more than four bytes.
+#[derive(Topic, FromBytes, IntoBytes, KnownLayout, Immutable, Clone, Copy, Debug, PartialEq)]
+#[topic(name = "test::Fill")]
+#[repr(C, packed(4))]
+struct Fill {
+    #[topic(key)]
+    security: u32,
+    price: f64,
+}
+
 #[derive(Topic, FromBytes, IntoBytes, KnownLayout, Immutable)]
 #[topic(name = "test::Loose", mutable)]
 #[repr(C)]
@@ -174,6 +184,15 @@ fn values_of_final_types_with_keys_are_read_where_they_were_written() {
 #[test]
 fn values_of_appendable_types_are_read_where_they_were_written() {
     come(2, trade);
+}
+
+#[test]
+fn values_of_packed_types_are_read_where_they_were_written() {
+    let fill = |number| Fill {
+        security: number % 3,
+        price: 0.5 * f64::from(number),
+    };
+    come(178, fill);
 }
 
 #[test]
