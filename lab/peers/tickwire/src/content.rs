@@ -4,6 +4,7 @@ use lab_program::{Message, fill};
 use tickwire::Topic;
 use tickwire::cdr;
 use tickwire::qos::RepresentationId;
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// An array whose elements, one after the other, are the bytes of a message.
 pub(crate) trait Content: cdr::Topic + Message + Default + Send + Sync + 'static {
@@ -26,8 +27,12 @@ pub(crate) struct Floats {
     data: Vec<f32>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Topic)]
+/// In memory as in XCDR2, and as what others send, which have no gaps.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Topic, FromBytes, IntoBytes, KnownLayout, Immutable,
+)]
 #[topic(name = "lab::Element", final)]
+#[repr(C, packed(4))]
 pub(crate) struct Element {
     i: i32,
     j: i32,
@@ -53,59 +58,18 @@ impl Content for Bytes {
 impl Content for Floats {
     fn fill(&mut self, number: u64, time: u64, scratch: &mut [u8]) {
         self.data.resize(scratch.len() / 4, 0.0);
-        fill(bytemuck::cast_slice_mut(&mut self.data), number, time);
+        fill(self.data.as_mut_bytes(), number, time);
     }
 }
 
 impl Content for Structs {
-    /// In which elements have no gaps, as those of others.
+    /// In which elements have no gaps.
     const REPRESENTATION: Option<RepresentationId> = Some(RepresentationId::XCDR2);
 
-    /// Others have elements without gaps, and fill them as bytes. Bytes behind the beginning repeat themselves after 256, so
-    /// elements do after 64.
     fn fill(&mut self, number: u64, time: u64, scratch: &mut [u8]) {
-        let count = scratch.len() / 28;
-        let mut bytes = [0; 28 * (64 + 1)];
-        fill(&mut bytes, number, time);
-        let (elements, _) = bytes.as_chunks::<28>();
-        let mut period = [Element::default(); 64];
-        for (at, bytes) in elements.iter().enumerate().skip(1) {
-            period[at % 64] = Element::of(bytes);
-        }
-        self.data.clear();
-        while self.data.len() < count {
-            let rest = count - self.data.len();
-            self.data.extend_from_slice(&period[..rest.min(64)]);
-        }
-        if let Some(first) = self.data.first_mut() {
-            *first = Element::of(&elements[0]);
-        }
-    }
-}
-
-impl Element {
-    fn of(bytes: &[u8; 28]) -> Self {
-        let (words, _) = bytes.as_chunks::<4>();
-        let (_, doubles) = bytes.as_rchunks::<8>();
-        Self {
-            i: i32::from_le_bytes(words[0]),
-            j: i32::from_le_bytes(words[1]),
-            x: f32::from_le_bytes(words[2]),
-            y: f32::from_le_bytes(words[3]),
-            z: f32::from_le_bytes(words[4]),
-            d: f64::from_le_bytes(doubles[2]),
-        }
-    }
-
-    fn append_to(&self, bytes: &mut Vec<u8>) {
-        bytes.extend(self.i.to_le_bytes());
-        bytes.extend(self.j.to_le_bytes());
-        bytes.extend(
-            [self.x, self.y, self.z]
-                .iter()
-                .flat_map(|it| it.to_le_bytes()),
-        );
-        bytes.extend(self.d.to_le_bytes());
+        let count = scratch.len() / size_of::<Element>();
+        self.data.resize(count, Element::default());
+        fill(self.data.as_mut_bytes(), number, time);
     }
 }
 
@@ -123,47 +87,31 @@ impl Message for Bytes {
     }
 }
 
-impl Floats {
-    fn bytes(&self) -> &[u8] {
-        bytemuck::cast_slice(&self.data)
-    }
-}
-
 impl Message for Floats {
     fn number(&self, expected: u64) -> u64 {
-        self.bytes().number(expected)
+        self.data.as_bytes().number(expected)
     }
 
     fn time(&self) -> Option<u64> {
-        self.bytes().time()
+        self.data.as_bytes().time()
     }
 
     fn is_intact(&self, number: u64) -> bool {
-        self.bytes().is_intact(number)
-    }
-}
-
-impl Structs {
-    fn bytes(&self, elements: usize) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        for element in self.data.iter().take(elements) {
-            element.append_to(&mut bytes);
-        }
-        bytes
+        self.data.as_bytes().is_intact(number)
     }
 }
 
 impl Message for Structs {
     fn number(&self, expected: u64) -> u64 {
-        self.bytes(1).number(expected)
+        self.data.as_bytes().number(expected)
     }
 
     fn time(&self) -> Option<u64> {
-        self.bytes(1).time()
+        self.data.as_bytes().time()
     }
 
     fn is_intact(&self, number: u64) -> bool {
-        self.bytes(self.data.len()).is_intact(number)
+        self.data.as_bytes().is_intact(number)
     }
 }
 

@@ -1,11 +1,11 @@
-//! A topic of bytes or of floats that are written into loans and read where they have come.
+//! A topic of arrays that are written into loans and read where they have come.
 
 use std::sync::{Arc, Mutex};
 
-use bytemuck::Pod;
 use lab_program::{Handler, Idle, Options, Peer, fill};
 use tickwire::loan::{Element, SequenceInPlace, SequenceType};
 use tickwire::{DataReader, DataWriter};
+use zerocopy::IntoBytes;
 
 use crate::content::Content;
 use crate::inlet::Inlet;
@@ -21,12 +21,13 @@ pub(crate) struct Lent<C: Content, E: Element> {
     session: Session,
 }
 
-impl<C: Content, E: Element + Pod> Lent<C, E> {
+impl<C: Content, E: Element> Lent<C, E> {
     pub(crate) fn open(options: &Options) -> Result<Self, String> {
         let session = Session::open(options)?;
         let participant = &session.participant;
         let (len, count) = (options.payload_len(), count(options));
-        let qos = session.writer_qos().max_loan_bytes(len).loan_count(count);
+        let qos = session.writer_qos().representation(C::REPRESENTATION);
+        let qos = qos.max_loan_bytes(len).loan_count(count);
         let topic = participant.topic(&session.topic("array", true));
         let writer = participant.writer_with(&topic.map_err(told)?, qos);
         let ty = SequenceType::of::<C>().map_err(told)?;
@@ -48,12 +49,12 @@ impl<C: Content, E: Element + Pod> Lent<C, E> {
     fn write_with(&self, len: usize, fill: impl FnOnce(&mut [u8])) -> Result<(), String> {
         let loan = self.writer.loan_elements::<E>(len / size_of::<E>());
         let mut loan = loan.map_err(told)?;
-        fill(bytemuck::cast_slice_mut(&mut loan));
+        fill(loan.as_mut_bytes());
         loan.write().map(drop).map_err(told)
     }
 }
 
-impl<C: Content, E: Element + Pod> Peer for Lent<C, E> {
+impl<C: Content, E: Element> Peer for Lent<C, E> {
     type Message = [u8];
 
     fn meet(&self) -> Result<(), String> {
@@ -83,7 +84,7 @@ impl<C: Content, E: Element + Pod> Peer for Lent<C, E> {
         let taking = Arc::clone(&inlet);
         self.reader
             .set_listener(move |reader: &DataReader<SequenceInPlace<E>>| {
-                deliver(reader, &taking, |sample| bytemuck::cast_slice(sample));
+                deliver(reader, &taking, |sample| sample.as_bytes());
             });
         self.session.wait(idle, &inlet);
         self.reader.remove_listener();

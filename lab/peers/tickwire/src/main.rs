@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use lab_program::{Job, Options, Payload};
 
 use array::Array;
-use content::{Bytes, Content, Floats, Structs};
+use content::{Bytes, Content, Element, Floats, Structs};
 use lent::Lent;
 use typed::Typed;
 
@@ -53,6 +53,9 @@ fn main() -> ExitCode {
         (_, Payload::Floats) if lends(&options) => lab_program::finish(&options, || {
             lab_program::converse(&options, VERSION, Lent::<Floats, f32>::open(&options)?)
         }),
+        (_, Payload::Structs) if lends(&options) => lab_program::finish(&options, || {
+            lab_program::converse(&options, VERSION, Lent::<Structs, Element>::open(&options)?)
+        }),
         (_, Payload::Bytes) => converse::<Bytes>(&options),
         (_, Payload::Floats) => converse::<Floats>(&options),
         (_, Payload::Structs) => converse::<Structs>(&options),
@@ -72,7 +75,7 @@ fn told(error: impl std::error::Error) -> String {
     error.to_string()
 }
 
-/// Whether loans of so many bytes or floats save copies, and more than they cost.
+/// Whether loans of arrays that long save copies, and more than they cost.
 fn lends(options: &Options) -> bool {
     options.payload_len()
         >= match options.system.as_str() {
