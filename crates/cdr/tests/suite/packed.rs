@@ -159,12 +159,17 @@ fn they_have_what_writers_leave_out() {
         first: u8,
     }
 
+    /// What a default names is not what the derive has of that name.
+    fn value() -> f64 {
+        0.5
+    }
+
     #[derive(Topic, Clone, Copy, Debug, PartialEq)]
     #[topic(crate = tickwire_cdr)]
     #[repr(C, packed(2))]
     struct More {
         first: u8,
-        #[topic(default = 0.5)]
+        #[topic(default = value())]
         price: f64,
         size: u32,
         maybe: Option<u32>,

@@ -1,6 +1,6 @@
 //! A member of a struct: its attributes, and the code that reads, writes and describes it.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::ext::IdentExt;
 use syn::meta::ParseNestedMeta;
@@ -300,11 +300,13 @@ impl<'a> Member<'a> {
         if !self.packed {
             return statement(quote!(self.#ident));
         }
-        let statement = statement(quote!(value));
+        // Not what a default may call so.
+        let value = Ident::new("value", Span::mixed_site());
+        let statement = statement(quote!(#value));
         quote!({
-            let mut value = self.#ident;
+            let mut #value = self.#ident;
             #statement
-            self.#ident = value;
+            self.#ident = #value;
         })
     }
 
