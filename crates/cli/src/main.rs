@@ -149,4 +149,6 @@ Examples:
 Exit status:
   0  done
   1  the work failed, or something was lost on the way; standard error says what
-  2  the command line cannot be obeyed";
+  2  the command line cannot be obeyed
+Ctrl-C and SIGTERM have commands that run on, such as `topic echo`, end with what they have so far; others end \
+with 128 and the signal's number, as shells have it: 130 after Ctrl-C.";

@@ -20,7 +20,7 @@ use crate::failure::Result;
 #[command(after_help = "\
 Examples:
   tickwire feed generate simple --out simple.dat   # a feed to try with
-  tickwire feed run --templates feed.xml           # receive and publish it
+  tickwire feed run --templates simple.xml         # receive and publish it
   tickwire feed send simple.dat                    # send it there
   tickwire feed subscribe                          # count what comes
   tickwire feed venues                             # known exchanges")]

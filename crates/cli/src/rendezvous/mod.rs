@@ -27,7 +27,7 @@ multicast, and may be in any 32-bit domain. It is no broker: endpoints and sampl
 participants alone, which stay together when it ends. Any DDS takes part that is given its address \
 as a peer.
 
-Participants are given it by --rendezvous of every command, $TICKWIRE_RENDEZVOUS (commands, and programs \
+Participants are given it by --rendezvous of the commands that join a domain with others, $TICKWIRE_RENDEZVOUS (commands, and programs \
 that use `Profiles::from_env`), a QoS profile, or \
 `rendezvous` of a participant's builder: as HOST:PORT, or as the file that -o writes, which stays \
 when the rendezvous ends. `tickwire node ls --rendezvous` shows who is there.

@@ -1,8 +1,9 @@
 //! Shared memory: the logs of our writers, and others' that our readers follow.
 //!
 //! A log carries datagrams: a record is what would be sent by UDP, and is received in the same way. What
-//! is sent there is nothing but what goes to readers. Acknowledgements go by UDP, so that whoever misses
-//! something, at a change of ways or because it was overrun, has it repaired as after any loss.
+//! is sent there is nothing but what goes to readers. Acknowledgements go by the network, but for those of
+//! loans, which are notes beside the log, so that whoever misses something, at a change of ways or because it was overrun, has
+//! it repaired as after any loss.
 //!
 //! ```text
 //! participant with a reader                  participant with a writer
