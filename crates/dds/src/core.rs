@@ -21,10 +21,9 @@ use tickwire_transport::InterfaceWatch;
 
 use crate::builtin::BuiltinTopics;
 use crate::clock;
-use crate::cooperative::Cooperative;
 use crate::enabling::Enabling;
 use crate::error::{EndpointError, SetQosError};
-use crate::lane::Discovered;
+use crate::lane::{Discovered, LaneKind};
 use crate::listeners::GroupListener;
 use crate::network::Network;
 use crate::outgoing::{self, Scratch};
@@ -39,6 +38,7 @@ use crate::signal::{Ended, Signal, lock};
 use crate::status::StatusMask;
 use crate::timer::{Due, Timer};
 use crate::topic::Registry;
+use crate::turns::Turns;
 use crate::writer::endpoint::WriterEndpoint;
 use crate::writer::syncer::Syncer;
 
@@ -78,8 +78,10 @@ pub(crate) struct Core {
     pub(crate) listener: Arc<GroupListener>,
     /// What the application drives, unless threads do.
     pub(crate) polled: Option<Polled>,
-    /// What it drives while it waits, and a thread else.
-    pub(crate) cooperative: Option<Cooperative>,
+    /// The data lane, if the application drives it while it waits, and a thread else.
+    pub(crate) data_turns: Option<Turns>,
+    /// The control lane, which who waits for a writer's readers drives, and a thread else.
+    pub(crate) control_turns: Option<Turns>,
     pub(crate) is_stopping: AtomicBool,
     /// Whether nobody is to wait for what discovery finds any more.
     pub(crate) ended: Ended,
@@ -132,7 +134,8 @@ pub(crate) struct CoreParts {
     pub(crate) control: Timer,
     pub(crate) data: Timer,
     pub(crate) polled: Option<Polled>,
-    pub(crate) cooperative: Option<Cooperative>,
+    pub(crate) data_turns: Option<Turns>,
+    pub(crate) control_turns: Option<Turns>,
     pub(crate) autoenables: bool,
 }
 
@@ -154,7 +157,8 @@ impl Core {
             control,
             data,
             polled,
-            cooperative,
+            data_turns,
+            control_turns,
             autoenables,
         } = parts;
         let (shm, no_shm) = match shm {
@@ -186,7 +190,8 @@ impl Core {
             counters: CoreCounters::default(),
             listener: Arc::default(),
             polled,
-            cooperative,
+            data_turns,
+            control_turns,
             is_stopping: AtomicBool::new(false),
             ended: Ended::default(),
             enabling: Enabling::new(None, autoenables, Box::new(|| Ok(()))),
@@ -411,7 +416,7 @@ impl Core {
         let mut discovery = lock(&self.discovery);
         let result = call(&mut discovery, outbox);
         self.follow(discovery, outbox);
-        self.signal.raise();
+        self.raise();
         result
     }
 
@@ -464,7 +469,7 @@ impl Core {
         }
         self.follow(lock(&self.discovery), outbox);
         if discovered == Discovered::News {
-            self.signal.raise();
+            self.raise();
         }
     }
 
@@ -581,6 +586,48 @@ impl Core {
         }
     }
 
+    /// The same for what a writer hears from its readers, without which `ready` has none: whoever waits listens for it
+    /// himself.
+    pub(crate) fn wait_for_readers<R>(
+        self: &Arc<Self>,
+        timeout: Duration,
+        ready: impl FnMut() -> Option<R>,
+    ) -> Option<R> {
+        let turns = self.control_turns.as_ref();
+        let Some(turns) = turns.filter(|_| self.enabling.is_enabled() && !timeout.is_zero()) else {
+            return self.wait(timeout, ready);
+        };
+        outgoing::flush();
+        self.flush();
+        turns.wait(self, timeout, ready)
+    }
+
+    /// Something has changed that a thread of the application may wait for. To be called after the change.
+    pub(crate) fn raise(&self) {
+        self.signal.raise();
+        if let Some(turns) = &self.control_turns {
+            turns.raise_of_word();
+        }
+    }
+
+    /// A writer has changed under its lock. To be called after that.
+    #[inline]
+    pub(crate) fn raise_of_locked(&self) {
+        self.signal.raise_of_locked();
+        if let Some(turns) = &self.control_turns {
+            turns.raise();
+        }
+    }
+
+    /// Who drives a lane in turns.
+    pub(crate) fn turns(&self, lane: LaneKind) -> Option<&Turns> {
+        match lane {
+            LaneKind::Control => self.control_turns.as_ref(),
+            LaneKind::Data => self.data_turns.as_ref(),
+            LaneKind::Aside | LaneKind::Streams | LaneKind::Logs => None,
+        }
+    }
+
     /// Sends what endpoints have left and empties the outbox.
     pub(crate) fn send_user(&self, outbox: &mut Outbox) {
         self.send(Channel::Data, outbox);
@@ -687,14 +734,14 @@ impl Core {
         if let Some(polled) = &self.polled {
             polled.forget();
         }
-        if let Some(cooperative) = &self.cooperative {
-            cooperative.stop();
+        for turns in self.data_turns.iter().chain(&self.control_turns) {
+            turns.stop();
         }
     }
 
     /// Whether one lane takes all that comes for readers, on whatever way, instead of a thread for each.
     pub(crate) fn has_one_data_lane(&self) -> bool {
-        self.polled.is_some() || self.cooperative.is_some()
+        self.polled.is_some() || self.data_turns.is_some()
     }
 }
 

@@ -204,12 +204,13 @@ impl Lane {
         }
     }
 
-    /// Works until the participant ends.
+    /// Works until the participant ends, as a thread that nobody takes turns with.
     pub(crate) fn run(&mut self, core: &Core) {
         match self.kind {
-            LaneKind::Control => self.run_poller(core, core.busy_poll),
+            // It has nobody else.
+            LaneKind::Control => {}
             LaneKind::Data => self.run_unicast(core),
-            LaneKind::Aside => self.run_poller(core, Duration::ZERO),
+            LaneKind::Aside => self.run_aside(core),
             LaneKind::Streams => self.run_streams(core),
             LaneKind::Logs => self.run_logs(core),
         }
@@ -252,17 +253,16 @@ impl Lane {
         }
     }
 
-    /// Waits for sockets and timers together.
-    fn run_poller(&mut self, core: &Core, busy_poll: Duration) {
+    /// Waits for the group's socket and timers together.
+    fn run_aside(&mut self, core: &Core) {
         let timer = self.kind.timer(core);
-        let poller = self.kind.poll(core, Poller::for_waker(timer.waker()));
-        let mut poller = poller.busy_poll(busy_poll);
+        let mut poller = self.kind.poll(core, Poller::for_waker(timer.waker()));
         while !core.is_stopping.load(Ordering::Acquire) {
             let mut until = self.kind.sleep(core);
-            if self.kind != LaneKind::Control && core.has_listeners_to_call() {
+            if core.has_listeners_to_call() {
                 until = Instant::ZERO;
             }
-            let shm = core.shm.as_ref().filter(|_| self.kind == LaneKind::Aside);
+            let shm = core.shm.as_ref();
             let barrier = shm.and_then(|shm| Some((shm, shm.barrier.wanted_of_group()?)));
             if barrier.is_some() {
                 until = Instant::ZERO;
@@ -533,7 +533,7 @@ impl Work {
     /// Wakes those who may have waited for what writers have heard.
     fn end_waits(&mut self, core: &Core) {
         if std::mem::take(&mut self.has_heard) {
-            core.signal.raise_of_locked();
+            core.raise_of_locked();
         }
     }
 
@@ -739,7 +739,7 @@ impl Dispatch<'_> {
                 // Answers leave, and who waits for what has come is woken, before a listener may take its time.
                 self.core.send_user(self.outbox);
                 if std::mem::take(self.has_heard) {
-                    self.core.signal.raise_of_locked();
+                    self.core.raise_of_locked();
                 }
                 reader.call_listener(news);
             }

@@ -17,9 +17,6 @@ pub(crate) struct Lifeline {
 
 impl Lifeline {
     pub(crate) fn new(core: Arc<Core>) -> Self {
-        if let Some(shm) = &core.shm {
-            shm.belongs_to(&core);
-        }
         Self {
             core,
             threads: Mutex::default(),
@@ -33,22 +30,24 @@ impl Lifeline {
             return Ok(());
         }
         let network = &self.core.network;
-        let is_cooperative = self.core.cooperative.is_some();
+        let is_cooperative = self.core.data_turns.is_some();
         let has_udp = is_cooperative || network.user.is_some();
         let has_tcp = !is_cooperative && network.tcp.is_some();
+        let has_shm = !is_cooperative && self.core.shm.is_some();
         let lanes = [
             (LaneKind::Control, ThreadKind::Control, "ctl", true),
             (LaneKind::Data, ThreadKind::Data, "data", has_udp),
             (LaneKind::Aside, ThreadKind::Aside, "aside", !is_cooperative),
             (LaneKind::Streams, ThreadKind::Tcp, "tcp", has_tcp),
+            (LaneKind::Logs, ThreadKind::Shm, "shm", has_shm),
         ];
         let lanes = lanes.into_iter().filter(|(.., is_used)| *is_used);
         // Those that a failure has left without the others run.
         for (lane, kind, name, _) in lanes.skip(threads.len()) {
             let core = Arc::clone(&self.core);
-            let run = move || match &core.cooperative {
-                Some(cooperative) if lane == LaneKind::Data => cooperative.run(&core),
-                _ => Lane::new(lane).run(&core),
+            let run = move || match core.turns(lane) {
+                Some(turns) => turns.run(&core),
+                None => Lane::new(lane).run(&core),
             };
             let cores = self.core.thread_cores.of(kind);
             threads.push(spawn(&format!("tickwire-{name}"), cores, run)?);
@@ -66,10 +65,6 @@ impl Drop for Lifeline {
             if handle.thread().id() != thread::current().id() {
                 let _ = handle.join();
             }
-        }
-        // The control thread, which starts it, has ended.
-        if let Some(shm) = &self.core.shm {
-            shm.join();
         }
     }
 }

@@ -12,13 +12,13 @@ use crate::core::Core;
 use crate::error::PollError;
 use crate::lane::{Lane, LaneKind};
 
-/// Both lanes of a participant without threads, or the [data lane](Self::of_data) alone.
+/// Both lanes of a participant without threads, or [one](Self::of) alone.
 ///
 /// They are locked apart: a listener that waits in a write holds the data lane, and drives the
 /// control lane meanwhile.
 pub(crate) struct Polled {
     control: Option<Mutex<Lane>>,
-    data: Mutex<Lane>,
+    data: Option<Mutex<Lane>>,
     waker: Waker,
     /// Used once, and by that for ever, when nobody is to wait in [`poll`](Self::poll) any more.
     ended: Waker,
@@ -27,17 +27,21 @@ pub(crate) struct Polled {
 impl Polled {
     /// `waker` is the one of both lanes' timers, and `ended` one that nobody else uses.
     pub(crate) fn new(waker: Waker, ended: Waker) -> Self {
+        let lane = |kind| Some(Mutex::new(Lane::new(kind)));
         Self {
-            control: Some(Mutex::new(Lane::new(LaneKind::Control))),
-            ..Self::of_data(waker, ended)
+            control: lane(LaneKind::Control),
+            data: lane(LaneKind::Data),
+            waker,
+            ended,
         }
     }
 
-    /// The data lane of a participant with a control thread. `waker` is the one of the data lane's timer.
-    pub(crate) fn of_data(waker: Waker, ended: Waker) -> Self {
+    /// The control lane or the data lane alone, of a participant with threads. `waker` is the one of its timer.
+    pub(crate) fn of(kind: LaneKind, waker: Waker, ended: Waker) -> Self {
+        let lane = |of| (kind == of).then(|| Mutex::new(Lane::new(of)));
         Self {
-            control: None,
-            data: Mutex::new(Lane::new(LaneKind::Data)),
+            control: lane(LaneKind::Control),
+            data: lane(LaneKind::Data),
             waker,
             ended,
         }
@@ -52,6 +56,37 @@ impl Polled {
     pub(crate) fn run(&self, core: &Core) -> Result<(), PollError> {
         let driven = self.turn(core, Duration::MAX, Instant::MAX, None);
         driven.map(drop)
+    }
+
+    /// Waits until `until`, or for `rouser`, or for what has the control lane look at its deadlines, and with `hears` for
+    /// anything that comes to it. To be done in that lane is nothing yet: others may drive it meanwhile.
+    pub(crate) fn rest(
+        &self,
+        core: &Core,
+        rouser: &Waker,
+        until: Instant,
+        hears: bool,
+    ) -> Result<Ready, PollError> {
+        let mut poller = Poller::for_waker(rouser);
+        if hears {
+            poller = LaneKind::Control.poll(core, poller);
+            poller = poller.busy_poll(core.busy_poll);
+        }
+        // Who drives takes back what it was used for.
+        let mut poller = poller.descriptor(self.waker.as_fd());
+        let ready = poller.wait(Some(until).filter(|&until| until != Instant::MAX));
+        ready.map_err(PollError::Wait)
+    }
+
+    /// Does in the control lane what a [rest](Self::rest) that heard all has found.
+    pub(crate) fn work(&self, core: &Core, ready: Ready) {
+        let lane = LaneKind::Control;
+        if ready.socket(lane.poll_count(core)) {
+            self.waker.reset();
+        }
+        if let Some(mut lane) = self.try_lock_control() {
+            lane.turn(core, None, |index| ready.socket(index));
+        }
     }
 
     /// Waits up to `timeout` for something to do and does it, in the lanes that nobody else is working in.
@@ -74,7 +109,7 @@ impl Polled {
         deadline: Instant,
         ended: Option<&Waker>,
     ) -> Result<bool, PollError> {
-        let mut data = try_lock(&self.data);
+        let mut data = self.data.as_ref().and_then(try_lock);
         // Where there is something at once, the clock is read once: when that has come.
         let looks = if timeout.is_zero() { LOOKS } else { MORE_LOOKS };
         let found = data.as_deref_mut().and_then(|lane| look(core, lane, looks));
@@ -214,7 +249,7 @@ impl Polled {
 
     /// Lets go of the endpoints that the lanes remember.
     pub(crate) fn forget(&self) {
-        for lane in self.control.iter().chain([&self.data]) {
+        for lane in self.control.iter().chain(&self.data) {
             if let Some(mut lane) = try_lock(lane) {
                 lane.forget();
             }

@@ -32,14 +32,15 @@ impl Waker {
         let _ = self.0.write(1);
     }
 
-    pub(crate) fn reset(&self) {
+    /// Takes back all that [`wake`](Self::wake) has done until now: for who is told of it by [`Poller::descriptor`].
+    pub fn reset(&self) {
         // Fails when there is nothing to reset.
         let _ = self.0.read();
     }
 }
 
-/// What a [`Poller`] that is told of it by [`Poller::descriptor`] finds from the first [`Waker::wake`] on for ever, as it
-/// resets nobody's waker but its own.
+/// What a [`Poller`] that is told of it by [`Poller::descriptor`] finds from the first [`Waker::wake`] on until
+/// [`Waker::reset`], as it resets nobody's waker but its own.
 impl AsFd for Waker {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()

@@ -17,9 +17,9 @@ use super::peer::Peer;
 use super::thread_cores::ThreadCores;
 use super::transports::{TcpListen, Transport, Transports};
 use super::{DomainParticipant, Driving, ParticipantLimits};
-use crate::cooperative::Cooperative;
 use crate::core::{Core, CoreParts};
 use crate::error::{EnableError, ParticipantError};
+use crate::lane::LaneKind;
 use crate::lifeline::Lifeline;
 use crate::network::{Network, NetworkOptions};
 use crate::polled::Polled;
@@ -27,6 +27,7 @@ use crate::ports::Ports;
 use crate::rendezvous::Reference;
 use crate::shm::{Obstacle, SharedMemory};
 use crate::timer::Timer;
+use crate::turns::Turns;
 
 /// How a participant is to be; see [`DomainParticipant::builder`].
 #[derive(Clone, Debug)]
@@ -235,9 +236,8 @@ impl DomainParticipantBuilder {
     /// Whether samples go by shared memory to and from other participants of this machine and user that
     /// are willing, too, if the [transports](Self::transports) have it. Default yes.
     ///
-    /// Costs six descriptors, for each writer that is followed a log of four times its
-    /// [`max_unacknowledged_bytes`](crate::DataWriterQos::max_unacknowledged_bytes) (4 MiB by default), and
-    /// a thread as soon as the participant follows a log.
+    /// Costs six descriptors, a thread, and for each writer that is followed a log of four times its
+    /// [`max_unacknowledged_bytes`](crate::DataWriterQos::max_unacknowledged_bytes) (4 MiB by default).
     pub fn shared_memory(mut self, shared_memory: bool) -> Self {
         self.shared_memory = shared_memory;
         self
@@ -404,11 +404,18 @@ impl DomainParticipantBuilder {
             Driving::Polled => control.clone(),
             Driving::Threaded | Driving::Cooperative => waker()?,
         };
-        let (mut polled, mut cooperative) = (None, None);
+        let turns = |lane, timer: &Waker| -> Result<_, ParticipantError> {
+            let wakers = [waker()?, waker()?];
+            Ok(Some(Turns::new(lane, timer.clone(), wakers)))
+        };
+        let (mut polled, mut data_turns, mut control_turns) = (None, None, None);
         match self.driving {
-            Driving::Threaded => {}
             Driving::Polled => polled = Some(Polled::new(data.clone(), waker()?)),
-            Driving::Cooperative => cooperative = Some(Cooperative::new(data.clone(), waker()?)),
+            Driving::Threaded => control_turns = turns(LaneKind::Control, &control)?,
+            Driving::Cooperative => {
+                control_turns = turns(LaneKind::Control, &control)?;
+                data_turns = turns(LaneKind::Data, &data)?;
+            }
         }
         let core = Arc::new(Core::new(CoreParts {
             domain,
@@ -426,7 +433,8 @@ impl DomainParticipantBuilder {
             control: Timer::new(control),
             data: Timer::new(data),
             polled,
-            cooperative,
+            data_turns,
+            control_turns,
             autoenables: self.autoenable_created_entities,
         }));
         let participant = DomainParticipant::from(Lifeline::new(core));

@@ -57,18 +57,19 @@ pub struct DomainParticipant {
 /// Who does the work of a participant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Driving {
-    /// Three threads of its own: one for discovery and acknowledgements, one for data and its
-    /// listeners, and one for what happens beside the data (multicast, deadlines, matches). With TCP, one
-    /// for data by that, and its listeners; without UDP it replaces the one for data.
+    /// Three threads of its own: one for discovery and acknowledgements, one for data and its listeners, and one for what
+    /// happens beside the data (multicast, deadlines, matches). A thread of the application that waits for
+    /// acknowledgements, or in a write for room, takes the part of the first one meanwhile. With shared memory, and with TCP,
+    /// one more for data by that, and its listeners; that of TCP replaces the one for data without UDP.
     #[default]
     Threaded,
     /// The application, by [`DomainParticipant::poll`]. No thread is started, but for the disk
     /// where logs go there [after an interval](crate::store::SyncPolicy::Interval).
     Polled,
-    /// Two threads of its own: one for discovery and acknowledgements, and one for data and its listeners, on whatever way
-    /// it comes, and what happens beside it. The latter leaves that to a thread of the application while one waits in
-    /// [`DomainParticipant::wait_for_samples`]: what comes is there without a change of threads (Leader/Followers). It goes on
-    /// 4 to 8 ms after nobody waits any more.
+    /// Two threads of its own: one for discovery and acknowledgements, as above, and one for data and its listeners, on
+    /// whatever way it comes, and what happens beside it. The latter leaves that to a thread of the application while one
+    /// waits in [`DomainParticipant::wait_for_samples`]: what comes is there without a change of threads (Leader/Followers).
+    /// It goes on 4 to 8 ms after nobody waits any more.
     Cooperative,
 }
 
@@ -216,10 +217,10 @@ impl DomainParticipant {
     ) -> Option<R> {
         let core = self.core();
         let ready = core.ended.or(ready);
-        let found = match &core.cooperative {
-            Some(cooperative) if core.enabling.is_enabled() => {
+        let found = match &core.data_turns {
+            Some(turns) if core.enabling.is_enabled() => {
                 outgoing::flush();
-                cooperative.wait(core, timeout, ready)
+                turns.wait(core, timeout, ready)
             }
             _ => core.wait(timeout, ready),
         };
@@ -236,8 +237,8 @@ impl DomainParticipant {
         if let Some(polled) = &core.polled {
             polled.end_waits();
         }
-        if let Some(cooperative) = &core.cooperative {
-            cooperative.end_waits();
+        if let Some(turns) = &core.data_turns {
+            turns.end_waits();
         }
     }
 

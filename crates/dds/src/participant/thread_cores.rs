@@ -42,7 +42,7 @@ impl ThreadKind {
 /// | `shm` | samples by shared memory, and their listeners |
 /// | `tcp` | samples by TCP, and their listeners |
 /// | `aside` | samples by multicast, timers of readers, and listeners that are told of something else |
-/// | `control` | discovery, acknowledgements and timers of writers |
+/// | `control` | discovery, acknowledgements and timers of writers, unless a thread of the application waits for these |
 /// | `sync` | logs that go to the disk [after an interval](crate::store::SyncPolicy::Interval) |
 ///
 /// Those that are not named run where the thread did that built the participant.

@@ -340,8 +340,8 @@ impl<T: TopicSupport> ReaderShared<T> {
             return ToTell::default();
         }
         self.core.signal.raise_of_locked();
-        if let Some(cooperative) = &self.core.cooperative {
-            cooperative.raise();
+        if let Some(turns) = &self.core.data_turns {
+            turns.raise();
         }
         self.observers.raise();
         if let Some(subscriber) = &self.subscriber {

@@ -103,17 +103,9 @@ impl Guest {
     }
 
     /// A host has answered, or is gone.
-    pub(super) fn heard(
-        &mut self,
-        core: &Core,
-        shm: &SharedMemory,
-        meeting: &mut Meeting,
-        event: MeetingEvent,
-    ) {
+    pub(super) fn heard(&mut self, core: &Core, shm: &SharedMemory, event: MeetingEvent) {
         match event {
-            MeetingEvent::Joined { ticket, reader } => {
-                self.joined(core, shm, meeting, ticket, reader);
-            }
+            MeetingEvent::Joined { ticket, reader } => self.joined(core, shm, ticket, reader),
             MeetingEvent::Refused { ticket, reason } => {
                 shm.counters.refused.add(1);
                 self.ended(ticket, Obstacle::from(reason));
@@ -129,22 +121,10 @@ impl Guest {
         }
     }
 
-    fn joined(
-        &mut self,
-        core: &Core,
-        shm: &SharedMemory,
-        meeting: &mut Meeting,
-        ticket: Ticket,
-        reader: LogReader,
-    ) {
+    fn joined(&mut self, core: &Core, shm: &SharedMemory, ticket: Ticket, reader: LogReader) {
         let Some(&writer) = self.writers.get(&ticket) else {
             return;
         };
-        if let Err(error) = shm.start(core) {
-            shm.counters.refused.add(1);
-            self.ended(ticket, Obstacle::Local(error.to_string()));
-            return meeting.leave(ticket);
-        }
         self.follows.insert(writer, Follow::Follows(ticket));
         shm.notify(core, Notice::Begin(writer, reader));
     }

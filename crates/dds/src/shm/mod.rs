@@ -34,10 +34,7 @@ use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{
-    Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak,
-};
-use std::thread::{self, JoinHandle};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 
 use hashbrown::HashMap;
 use tickwire_base::{Counter, Pieces};
@@ -49,9 +46,7 @@ use tickwire_transport::shm::{Ear, LogReader};
 
 use crate::clock;
 use crate::core::Core;
-use crate::lane::{Lane, LaneKind};
 use crate::participant::SharedMemoryCounters;
-use crate::participant::thread_cores::{ThreadKind, spawn};
 use crate::signal::lock;
 use crate::writer::endpoint::WriterEndpoint;
 use barrier::Barrier;
@@ -80,8 +75,6 @@ pub(crate) struct SharedMemory {
     pub(crate) barrier: Barrier,
     /// Ends the sleep of the thread that follows logs.
     pub(crate) waker: Waker,
-    thread: Mutex<Option<JoinHandle<()>>>,
-    owner: OnceLock<Weak<Core>>,
     pub(crate) counters: ShmCounters,
     /// Whether samples are read where others have written them.
     pub(crate) trusts_lenders: bool,
@@ -175,8 +168,6 @@ impl SharedMemory {
             notices: Notices::default(),
             barrier: Barrier::new(name),
             waker: Waker::new().map_err(|error| failed(&error))?,
-            thread: Mutex::default(),
-            owner: OnceLock::new(),
             counters: ShmCounters::default(),
             trusts_lenders,
         })
@@ -220,12 +211,6 @@ impl SharedMemory {
 
     pub(crate) fn meeting_fd(&self) -> &OwnedFd {
         &self.meeting_fd
-    }
-
-    /// Lets the thread that follows logs be started, for the participant's threads.
-    pub(crate) fn belongs_to(&self, core: &Arc<Core>) {
-        // Told once.
-        let _ = self.owner.set(Arc::downgrade(core));
     }
 
     /// Has the control lane see to something. To be followed by waking it.
@@ -277,29 +262,6 @@ impl SharedMemory {
     pub(crate) fn pass_by_group(&self, number: u64) {
         self.barrier.pass_by_group(number);
         self.waker.wake();
-    }
-
-    /// Waits until the thread that follows logs has ended, unless it is the caller.
-    pub(crate) fn join(&self) {
-        if let Some(handle) = lock(&self.thread).take()
-            && handle.thread().id() != thread::current().id()
-        {
-            // One that panicked has told so on standard error.
-            let _ = handle.join();
-        }
-    }
-
-    /// Starts the thread that follows logs, unless it runs or one lane takes all.
-    fn start(&self, core: &Core) -> io::Result<()> {
-        let mut thread = lock(&self.thread);
-        let owner = self.owner.get().and_then(Weak::upgrade);
-        let Some(owner) = owner.filter(|_| thread.is_none() && !core.has_one_data_lane()) else {
-            return Ok(());
-        };
-        let run = move || Lane::new(LaneKind::Logs).run(&owner);
-        let cores = core.thread_cores.of(ThreadKind::Shm);
-        *thread = Some(spawn("tickwire-shm", cores, run)?);
-        Ok(())
     }
 
     fn read_logs(&self) -> RwLockReadGuard<'_, Logs> {
@@ -408,12 +370,12 @@ impl Core {
             match event {
                 MeetingEvent::Asked(asked) => host.asked(self, shm, meeting, &asked),
                 MeetingEvent::Left { log, seat } => host.left(self, shm, log, seat),
-                event => guest.heard(self, shm, meeting, event),
+                event => guest.heard(self, shm, event),
             }
         }
         guest.ask_waiting(self, shm, meeting);
         drop(meets);
-        self.signal.raise();
+        self.raise();
     }
 }
 

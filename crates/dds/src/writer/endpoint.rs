@@ -422,16 +422,18 @@ impl WriterEndpoint {
             return Err(*error);
         }
         let waited = self.max_blocking_time;
-        let result = self.core.wait(waited, || match try_write(clock::now()) {
-            Err(Refused::Full) => {
-                // Room comes from acknowledgements: of held samples, and of those asked for.
-                outgoing::flush();
-                self.core.flush();
-                None
-            }
-            Err(Refused::Error(error)) => Some(Err(*error)),
-            Ok(number) => Some(Ok(number)),
-        });
+        let result = self
+            .core
+            .wait_for_readers(waited, || match try_write(clock::now()) {
+                Err(Refused::Full) => {
+                    // Room comes from acknowledgements: of held samples, and of those asked for.
+                    outgoing::flush();
+                    self.core.flush();
+                    None
+                }
+                Err(Refused::Error(error)) => Some(Err(*error)),
+                Ok(number) => Some(Ok(number)),
+            });
         outgoing::had_to_wait();
         if self.asserts_participant {
             self.core.assert_liveliness();
@@ -508,7 +510,7 @@ impl WriterEndpoint {
                     });
                 let number = written?;
                 // Readers may have acknowledged beside the log. Who waits for room is not to wake itself.
-                self.core.signal.raise_of_locked();
+                self.core.raise_of_locked();
                 Ok(number)
             },
         )
@@ -657,7 +659,7 @@ impl WriterEndpoint {
             }
         });
         // Readers may have acknowledged beside the log.
-        self.core.signal.raise_of_locked();
+        self.core.raise_of_locked();
         !news.is_empty() && self.changed(news)
     }
 
@@ -674,7 +676,8 @@ impl WriterEndpoint {
                 .is_acknowledged(last)
                 .then_some(())
         };
-        self.core.wait(timeout, ended.or(acknowledged)).flatten()
+        let waited = self.core.wait_for_readers(timeout, ended.or(acknowledged));
+        waited.flatten()
     }
 
     /// The content filter of a reader, unless there is none or it is in a language or about members
@@ -743,7 +746,7 @@ impl WriterEndpoint {
 
     fn changed(&self, mask: StatusMask) -> bool {
         self.changes.fetch_or(mask.bits(), Ordering::AcqRel);
-        self.core.signal.raise();
+        self.core.raise();
         self.observers.raise();
         self.listeners.note(self.guid, mask)
     }

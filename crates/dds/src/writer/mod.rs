@@ -314,7 +314,7 @@ impl<T: TopicSupport> DataWriter<T> {
     /// a thread that is about to let go of it, which ends with the last of its clones.
     pub fn end_waits(&self) {
         self.handle.ended.set();
-        self.handle.endpoint.core.signal.raise();
+        self.handle.endpoint.core.raise();
     }
 
     /// Says that the writer lives, where its LIVELINESS is MANUAL_BY_TOPIC, or that all writers of

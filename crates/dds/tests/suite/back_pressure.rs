@@ -64,6 +64,45 @@ fn a_full_reader_holds_the_writer_up_until_it_takes() {
     writer.write(&quote("A", written)).expect("room again");
 }
 
+/// Whoever waits for room drives the control lane for all others that do, or is told by them. Missed news would end a write
+/// with a time-out.
+#[test]
+fn writers_of_one_participant_that_wait_at_once_all_get_room() {
+    for driving in [Driving::Threaded, Driving::Cooperative] {
+        let one = builder(179).driving(driving);
+        let one = one.build().expect("a participant");
+        let two = participant(179);
+        let limits = ResourceLimits {
+            max_samples: Some(2),
+            ..Default::default()
+        };
+        std::thread::scope(|scope| {
+            for name in ["A", "B", "C", "D"] {
+                let (one, two, limits) = (&one, &two, limits);
+                scope.spawn(move || {
+                    let qos = DataWriterQos::default().keep_all().reliable(PATIENCE);
+                    let topic = one.topic::<Quote>(name).expect("a topic");
+                    let writer = one.writer_with(&topic, qos.resource_limits(limits));
+                    let writer = writer.expect("a writer");
+                    let topic = two.topic::<Quote>(name).expect("a topic");
+                    let qos = DataReaderQos::default().reliable().keep_all();
+                    let reader = two.reader_with(&topic, qos).expect("a reader");
+                    writer.wait_for_matched(1, PATIENCE).expect("a match");
+                    reader.wait_for_matched(1, PATIENCE).expect("a match");
+                    for price in 0..1_000 {
+                        writer.write(&quote(name, price)).expect("room");
+                    }
+                    let all_are_there = writer.wait_for_acknowledgments(PATIENCE);
+                    all_are_there.expect("acknowledgements");
+                    let prices = reader.take();
+                    let prices: Vec<_> = prices.data().map(|quote| quote.price).collect();
+                    assert_eq!(prices, Vec::from_iter(0..1_000), "{driving:?} {name}");
+                });
+            }
+        });
+    }
+}
+
 /// The listener echoes what it hears through a writer whose history is full most of the time. If it
 /// kept acknowledgements from being taken, the echo would end with a time-out.
 #[test]

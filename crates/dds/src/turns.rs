@@ -1,8 +1,9 @@
-//! Leader/Followers: a thread of the application that waits delivers samples itself, and a thread of the participant does
-//! while none waits. So a sample comes to who waits for it without a change of threads.
+//! Leader/Followers: a thread of the application that waits drives a lane itself, and a thread of the participant does
+//! while none waits. So what somebody waits for comes to him without a change of threads: samples, where the participant is
+//! to be driven so, and always the acknowledgements without which a writer has no room.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -11,11 +12,13 @@ use tickwire_transport::Waker;
 
 use crate::clock;
 use crate::core::Core;
+use crate::lane::LaneKind;
 use crate::polled::Polled;
 use crate::signal::lock;
 
-/// The data lane of a participant, and whose turn it is to drive it.
-pub(crate) struct Cooperative {
+/// A lane of a participant, and whose turn it is to drive it.
+pub(crate) struct Turns {
+    kind: LaneKind,
     lane: Polled,
     state: Mutex<State>,
     /// Threads of the application that wait, whether one of them drives or not.
@@ -28,6 +31,8 @@ pub(crate) struct Cooperative {
     left: Condvar,
     /// Tells the participant's own thread that nobody drives, or that it is to end.
     idle: Condvar,
+    /// Ends the [rest](Rest) of that of the control lane.
+    rouser: Waker,
 }
 
 #[derive(Default)]
@@ -39,6 +44,17 @@ struct State {
     turns: u64,
     /// Whether the participant's own thread sleeps until a turn ends.
     awaits_end_of_turn: bool,
+    /// That of the control lane sleeps, which is nobody's turn: who wants to drive need not wait until it has woken up. On a
+    /// busy machine that takes as long as others work.
+    rest: Option<Rest>,
+}
+
+/// How the control lane's own thread sleeps until there is something to do.
+#[derive(Clone, Copy)]
+struct Rest {
+    until: Instant,
+    /// Whether anything that comes wakes it, besides deadlines.
+    hears: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -49,11 +65,13 @@ enum Driver {
     Own,
 }
 
-impl Cooperative {
-    /// `waker` is the one of the data lane's timer, and `ended` one that nobody else uses.
-    pub(crate) fn new(waker: Waker, ended: Waker) -> Self {
+impl Turns {
+    /// Of the control lane or the data lane: `waker` is the one of its timer, and the others nobody else uses.
+    pub(crate) fn new(kind: LaneKind, waker: Waker, [ended, rouser]: [Waker; 2]) -> Self {
         Self {
-            lane: Polled::of_data(waker, ended),
+            kind,
+            rouser,
+            lane: Polled::of(kind, waker, ended),
             state: Mutex::default(),
             waiting: AtomicUsize::new(0),
             driver: AtomicUsize::new(NOBODY),
@@ -81,7 +99,7 @@ impl Cooperative {
         let _waiter = Waiter::new(&self.waiting);
         let (mut left, mut seen) = (timeout, None);
         loop {
-            match self.take_turn(left, seen) {
+            match self.take_turn(core, left, seen) {
                 Ok(turn) => return self.drive(core, turn, deadline, ready),
                 Err(news) => seen = Some(news),
             }
@@ -117,17 +135,24 @@ impl Cooperative {
                 core.counters.receive_errors.add(1);
                 drop(self.follow(lock(&self.state), left.min(PAUSE), |_| true));
             }
-            self.tell(&lock(&self.state));
+            self.pass_on(seen);
         }
     }
 
-    /// There is news of a reader, which was changed under its lock: has who waits ask again. To be called after that.
+    /// There is news of a reader or writer, which was changed under its lock: has who waits ask again. To be called after that.
     #[inline]
     pub(crate) fn raise(&self) {
         // Who has held the lock before the change had counted itself before that, and who gets it after sees the change.
         if self.waiting.load(Ordering::Relaxed) != 0 {
             self.wake();
         }
+    }
+
+    /// The same of what was changed without a lock.
+    pub(crate) fn raise_of_word(&self) {
+        // Either we see who waits, or he sees the change.
+        fence(Ordering::SeqCst);
+        self.raise();
     }
 
     fn wake(&self) {
@@ -153,6 +178,13 @@ impl Cooperative {
         }
     }
 
+    /// Has followers ask again if there is other news than that, of which who drove has not told them.
+    fn pass_on(&self, seen: u64) {
+        if self.news.load(Ordering::Acquire) != seen && lock(&self.state).followers > 0 {
+            self.left.notify_all();
+        }
+    }
+
     /// Has all who [wait](Self::wait) ask once more whether they are ready, and whoever comes later.
     pub(crate) fn end_waits(&self) {
         self.tell(&lock(&self.state));
@@ -161,18 +193,78 @@ impl Cooperative {
 
     /// Drives while no thread of the application does, until the participant ends.
     pub(crate) fn run(&self, core: &Core) {
-        while let Some(turn) = self.await_idleness(core) {
-            let driven = self.lane.run(core);
-            let state = lock(&self.state);
-            self.tell(&state);
-            drop(state);
-            drop(turn);
-            if driven.is_err() {
-                core.counters.receive_errors.add(1);
-                drop(self.idle.wait_timeout(lock(&self.state), PAUSE));
-            }
+        match self.kind {
+            LaneKind::Control => self.run_control(core),
+            _ => self.run_data(core),
         }
         self.lane.forget();
+    }
+
+    fn run_data(&self, core: &Core) {
+        while let Some(turn) = self.await_idleness(core) {
+            let seen = self.news.load(Ordering::Acquire);
+            let driven = self.lane.run(core);
+            self.end(turn, seen, driven.is_err());
+        }
+    }
+
+    /// While the application has a turn now and then it sees to deadlines, and glances at what has come after each [`PAUSE`].
+    /// To be woken by that would take the processor from who is to wait for it, or from another program that writes, whose
+    /// memory would leave the cache meanwhile.
+    fn run_control(&self, core: &Core) {
+        let (mut turns, mut waited_at) = (0, Instant::ZERO);
+        loop {
+            let mut state = lock(&self.state);
+            if core.is_stopping.load(Ordering::Acquire) {
+                return;
+            }
+            let is_same = std::mem::replace(&mut turns, state.turns) == state.turns;
+            let is_driven = state.driver.is_some();
+            if is_driven && is_same {
+                drop(self.await_end_of_turn(state));
+                continue;
+            }
+            let now = clock::now();
+            if is_driven || !is_same {
+                waited_at = now;
+            }
+            let hears = now.since(waited_at) >= ATTENTION;
+            let glance = if hears { Instant::MAX } else { now + PAUSE };
+            // Who drives sees to deadlines, and says afterwards if one is earlier.
+            let until = match is_driven {
+                true => glance,
+                false => glance.min(self.kind.sleep(core)),
+            };
+            state.rest = Some(Rest { until, hears });
+            drop(state);
+            let ready = self.lane.rest(core, &self.rouser, until, hears);
+
+            state = lock(&self.state);
+            if state.driver.is_some() {
+                state.rest = None;
+                continue;
+            }
+            let turn = self.begin(core, &mut state, Driver::Own, false);
+            state.rest = None;
+            drop(state);
+            let seen = self.news.load(Ordering::Acquire);
+            let driven = match hears {
+                true => ready.map(|ready| self.lane.work(core, ready)),
+                false => self.lane.poll(core, Duration::ZERO),
+            };
+            self.end(turn, seen, driven.is_err());
+        }
+    }
+
+    /// Ends a turn of the participant's own thread, before which there was that news.
+    fn end(&self, turn: Turn<'_>, seen: u64, has_failed: bool) {
+        self.pass_on(seen);
+        let core = turn.core;
+        drop(turn);
+        if has_failed {
+            core.counters.receive_errors.add(1);
+            drop(self.idle.wait_timeout(lock(&self.state), PAUSE));
+        }
     }
 
     /// The participant ends: so does [`run`](Self::run).
@@ -185,21 +277,37 @@ impl Cooperative {
 
     /// A turn of the application, once nobody drives, within `timeout`. Else, once there is other news than has been seen,
     /// which that is.
-    fn take_turn(&self, timeout: Duration, seen: Option<u64>) -> Result<Turn<'_>, u64> {
+    fn take_turn<'a>(
+        &'a self,
+        core: &'a Core,
+        timeout: Duration,
+        seen: Option<u64>,
+    ) -> Result<Turn<'a>, u64> {
         let mut state = lock(&self.state);
         let has_news = || seen != Some(self.news.load(Ordering::Relaxed));
         if state.driver.is_some() && !has_news() {
-            if state.driver == Some(Driver::Own) {
+            // That of the control lane does not sleep in its turn.
+            if state.driver == Some(Driver::Own) && self.kind == LaneKind::Data {
                 self.lane.interrupt();
             }
             let is_in_vain = |state: &mut State| state.driver.is_some() && !has_news();
             state = self.follow(state, timeout, is_in_vain);
         }
-        match state.driver {
-            // Who only looks is not waited for.
-            None => Ok(self.begin(&mut state, Driver::Application, !timeout.is_zero())),
-            Some(_) => Err(self.news.load(Ordering::Acquire)),
+        if state.driver.is_some() {
+            return Err(self.news.load(Ordering::Acquire));
         }
+        // Who only looks is not waited for.
+        let turn = self.begin(core, &mut state, Driver::Application, !timeout.is_zero());
+        // It is not to be woken by what comes from here on.
+        let is_roused = state
+            .rest
+            .as_mut()
+            .is_some_and(|rest| rest.hears && rest.rouse());
+        drop(state);
+        if is_roused {
+            self.rouser.wake();
+        }
+        Ok(turn)
     }
 
     /// Sleeps for `timeout`, and when it is woken goes on with that while `is_in_vain`.
@@ -217,22 +325,17 @@ impl Cooperative {
     }
 
     /// A turn of the participant's own thread, once the application has had none for a [`PAUSE`]. None when it ends.
-    fn await_idleness(&self, core: &Core) -> Option<Turn<'_>> {
+    fn await_idleness<'a>(&'a self, core: &'a Core) -> Option<Turn<'a>> {
         let mut state = lock(&self.state);
         let mut seen = state.turns;
         while !core.is_stopping.load(Ordering::Acquire) {
             let is_same = std::mem::replace(&mut seen, state.turns) == state.turns;
             match (state.driver, is_same) {
                 (None, true) if self.waiting.load(Ordering::Relaxed) == 0 => {
-                    return Some(self.begin(&mut state, Driver::Own, false));
+                    return Some(self.begin(core, &mut state, Driver::Own, false));
                 }
                 // It may have nothing to do for long, and is to have nobody wake up for that.
-                (Some(_), true) => {
-                    state.awaits_end_of_turn = true;
-                    let woken = self.idle.wait(state);
-                    state = woken.unwrap_or_else(PoisonError::into_inner);
-                    state.awaits_end_of_turn = false;
-                }
+                (Some(_), true) => state = self.await_end_of_turn(state),
                 _ => {
                     let woken = self.idle.wait_timeout(state, PAUSE);
                     (state, _) = woken.unwrap_or_else(PoisonError::into_inner);
@@ -242,11 +345,29 @@ impl Cooperative {
         None
     }
 
-    fn begin(&self, state: &mut State, driver: Driver, counts: bool) -> Turn<'_> {
+    fn await_end_of_turn<'a>(&'a self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        state.awaits_end_of_turn = true;
+        let woken = self.idle.wait(state);
+        state = woken.unwrap_or_else(PoisonError::into_inner);
+        state.awaits_end_of_turn = false;
+        state
+    }
+
+    fn begin<'a>(
+        &'a self,
+        core: &'a Core,
+        state: &mut State,
+        driver: Driver,
+        counts: bool,
+    ) -> Turn<'a> {
         state.driver = Some(driver);
         self.driver.store(this_thread(), Ordering::Relaxed);
+        if state.rest.is_some() {
+            self.kind.timer(core).awake();
+        }
         Turn {
             of: self,
+            core,
             counts,
             has_driven: false,
         }
@@ -261,10 +382,19 @@ impl Cooperative {
 
 /// Ends when dropped.
 struct Turn<'a> {
-    of: &'a Cooperative,
+    of: &'a Turns,
+    core: &'a Core,
     /// Whether more such turns are to be expected.
     counts: bool,
     has_driven: bool,
+}
+
+impl Rest {
+    /// It is to be ended, by the [`rouser`](Turns::rouser), which takes until the thread has the processor. True.
+    fn rouse(&mut self) -> bool {
+        (self.until, self.hears) = (Instant::ZERO, false);
+        true
+    }
 }
 
 impl Drop for Turn<'_> {
@@ -273,13 +403,19 @@ impl Drop for Turn<'_> {
         state.driver = None;
         self.of.driver.store(NOBODY, Ordering::Relaxed);
         state.turns += u64::from(self.counts && self.has_driven);
+        let Self { of, core, .. } = *self;
+        let rest = state.rest.as_mut();
+        let is_roused = rest.is_some_and(|rest| of.kind.sleep(core) < rest.until && rest.rouse());
         let (is_awaited, has_followers) = (state.awaits_end_of_turn, state.followers > 0);
         drop(state);
+        if is_roused {
+            of.rouser.wake();
+        }
         if is_awaited {
-            self.of.idle.notify_one();
+            of.idle.notify_one();
         }
         if has_followers {
-            self.of.left.notify_one();
+            of.left.notify_one();
         }
     }
 }
@@ -289,7 +425,9 @@ struct Waiter<'a>(&'a AtomicUsize);
 
 impl<'a> Waiter<'a> {
     fn new(waiting: &'a AtomicUsize) -> Self {
-        waiting.fetch_add(1, Ordering::AcqRel);
+        waiting.fetch_add(1, Ordering::SeqCst);
+        // Of this and the fence of who changes a word one comes first.
+        fence(Ordering::SeqCst);
         Self(waiting)
     }
 }
@@ -310,6 +448,8 @@ fn this_thread() -> usize {
 const NOBODY: usize = 0;
 
 /// How long the application may do something else before the participant's own thread drives: as long as samples are not
-/// acknowledged, so that it is short beside what others wait for that, but not woken for each sample. As long does nobody
-/// drive after a failure.
+/// acknowledged, or not repaired, so that it is short beside what others wait for that, but not woken for each sample. As
+/// long does nobody drive after a failure.
 const PAUSE: Duration = Duration::from_millis(4);
+/// How long after a turn of the application another one of the control lane is to be expected.
+const ATTENTION: Duration = Duration::from_millis(20);
