@@ -80,7 +80,7 @@ pub(crate) struct Core {
     pub(crate) polled: Option<Polled>,
     /// The data lane, if the application drives it while it waits, and a thread else.
     pub(crate) data_turns: Option<Turns>,
-    /// The control lane, which who waits for a writer's readers drives, and a thread else.
+    /// The control lane, which who waits for what it brings drives, and a thread else.
     pub(crate) control_turns: Option<Turns>,
     pub(crate) is_stopping: AtomicBool,
     /// Whether nobody is to wait for what discovery finds any more.
@@ -586,15 +586,16 @@ impl Core {
         }
     }
 
-    /// The same for what a writer hears from its readers, without which `ready` has none: whoever waits listens for it
-    /// himself.
-    pub(crate) fn wait_for_readers<R>(
+    /// The same for what the control lane brings, without which `ready` has none: whoever waits listens for it himself.
+    pub(crate) fn wait_for_control<R>(
         self: &Arc<Self>,
         timeout: Duration,
         ready: impl FnMut() -> Option<R>,
     ) -> Option<R> {
         let turns = self.control_turns.as_ref();
-        let Some(turns) = turns.filter(|_| self.enabling.is_enabled() && !timeout.is_zero()) else {
+        // Who serializes a sample holds a lock that the lane needs.
+        let may_drive = self.enabling.is_enabled() && !outgoing::is_serializing();
+        let Some(turns) = turns.filter(|_| may_drive && !timeout.is_zero()) else {
             return self.wait(timeout, ready);
         };
         outgoing::flush();
@@ -606,7 +607,7 @@ impl Core {
     pub(crate) fn raise(&self) {
         self.signal.raise();
         if let Some(turns) = &self.control_turns {
-            turns.raise_of_word();
+            turns.raise();
         }
     }
 
@@ -615,7 +616,7 @@ impl Core {
     pub(crate) fn raise_of_locked(&self) {
         self.signal.raise_of_locked();
         if let Some(turns) = &self.control_turns {
-            turns.raise();
+            turns.raise_of_locked();
         }
     }
 

@@ -207,7 +207,7 @@ impl Lane {
     /// Works until the participant ends, as a thread that nobody takes turns with.
     pub(crate) fn run(&mut self, core: &Core) {
         match self.kind {
-            // It has nobody else.
+            // Threads take turns at it.
             LaneKind::Control => {}
             LaneKind::Data => self.run_unicast(core),
             LaneKind::Aside => self.run_aside(core),

@@ -20,42 +20,39 @@ pub(crate) struct Polled {
     control: Option<Mutex<Lane>>,
     data: Option<Mutex<Lane>>,
     waker: Waker,
-    /// Used once, and by that for ever, when nobody is to wait in [`poll`](Self::poll) any more.
-    ended: Waker,
+    /// Has who waits in [`poll`](Self::poll), or comes next, return: for ever, or where threads take turns once.
+    interrupter: Waker,
+    takes_turns: bool,
 }
 
 impl Polled {
-    /// `waker` is the one of both lanes' timers, and `ended` one that nobody else uses.
-    pub(crate) fn new(waker: Waker, ended: Waker) -> Self {
+    /// `waker` is the one of both lanes' timers, and `interrupter` one that nobody else uses.
+    pub(crate) fn new(waker: Waker, interrupter: Waker) -> Self {
         let lane = |kind| Some(Mutex::new(Lane::new(kind)));
         Self {
             control: lane(LaneKind::Control),
             data: lane(LaneKind::Data),
             waker,
-            ended,
+            interrupter,
+            takes_turns: false,
         }
     }
 
-    /// The control lane or the data lane alone, of a participant with threads. `waker` is the one of its timer.
-    pub(crate) fn of(kind: LaneKind, waker: Waker, ended: Waker) -> Self {
+    /// The control lane or the data lane alone, which threads take turns at. `waker` is the one of its timer.
+    pub(crate) fn of(kind: LaneKind, waker: Waker, interrupter: Waker) -> Self {
         let lane = |of| (kind == of).then(|| Mutex::new(Lane::new(of)));
         Self {
             control: lane(LaneKind::Control),
             data: lane(LaneKind::Data),
             waker,
-            ended,
+            interrupter,
+            takes_turns: true,
         }
     }
 
-    /// Has who waits in [`poll`](Self::poll) or [`run`](Self::run), or the next one, return.
+    /// Has who waits in [`poll`](Self::poll) return, or who comes next: all from here on, or where threads take turns one.
     pub(crate) fn interrupt(&self) {
-        self.waker.wake();
-    }
-
-    /// Waits for something to do, or until [`interrupt`](Self::interrupt), and does it: for a thread of the participant.
-    pub(crate) fn run(&self, core: &Core) -> Result<(), PollError> {
-        let driven = self.turn(core, Duration::MAX, Instant::MAX, None);
-        driven.map(drop)
+        self.interrupter.wake();
     }
 
     /// Waits until `until`, or for `rouser`, or for what has the control lane look at its deadlines, and with `hears` for
@@ -91,23 +88,19 @@ impl Polled {
 
     /// Waits up to `timeout` for something to do and does it, in the lanes that nobody else is working in.
     pub(crate) fn poll(&self, core: &Core, timeout: Duration) -> Result<(), PollError> {
-        let ended = Some(&self.ended);
-        self.turn(core, timeout, Instant::MAX, ended).map(drop)
+        let interrupter = Some(&self.interrupter);
+        self.turn(core, timeout, Instant::MAX, interrupter)
+            .map(drop)
     }
 
-    /// Has all who wait in [`poll`](Self::poll) return at once, and whoever comes later.
-    pub(crate) fn end_waits(&self) {
-        self.ended.wake();
-    }
-
-    /// Waits for `timeout`, not past `deadline`, and not once `ended` is used, for something to do and does it, in the
+    /// Waits for `timeout`, not past `deadline`, and not once `interrupter` is used, for something to do and does it, in the
     /// lanes that nobody else is working in. False if there is none.
     fn turn(
         &self,
         core: &Core,
         timeout: Duration,
         deadline: Instant,
-        ended: Option<&Waker>,
+        interrupter: Option<&Waker>,
     ) -> Result<bool, PollError> {
         let mut data = self.data.as_ref().and_then(try_lock);
         // Where there is something at once, the clock is read once: when that has come.
@@ -136,7 +129,7 @@ impl Polled {
 
         let deadline = deadline.min(clock::now() + timeout);
         let lanes = (&mut control, data.as_deref_mut());
-        let ready = self.wait(core, (first, second), lanes, deadline, ended)?;
+        let ready = self.wait(core, (first, second), lanes, deadline, interrupter)?;
 
         let offset = match first {
             LaneKind::Control => first.poll_count(core),
@@ -152,14 +145,14 @@ impl Polled {
         Ok(true)
     }
 
-    /// Waits until a socket of these parts can be read, a deadline of theirs, `deadline`, or the end.
+    /// Waits until a socket of these parts can be read, a deadline of theirs, `deadline`, or an interruption.
     fn wait<'a>(
         &'a self,
         core: &Core,
         (first, second): (LaneKind, Option<LaneKind>),
         (control, data): (&mut Option<MutexGuard<'a, Lane>>, Option<&mut Lane>),
         deadline: Instant,
-        ended: Option<&Waker>,
+        interrupter: Option<&Waker>,
     ) -> Result<Ready, PollError> {
         let mut poller = first.poll(core, Poller::for_waker(&self.waker));
         let mut until = deadline.min(first.sleep(core));
@@ -167,9 +160,9 @@ impl Polled {
             poller = second.poll(core, poller);
             until = until.min(second.sleep(core));
         }
-        if let Some(ended) = ended {
+        if let Some(interrupter) = interrupter {
             // After what belongs to the parts, which count from the first place.
-            poller = poller.descriptor(ended.as_fd());
+            poller = poller.descriptor(interrupter.as_fd());
         }
         if data.is_some() && core.has_listeners_to_call() {
             until = Instant::ZERO;
@@ -179,7 +172,12 @@ impl Polled {
         if let Some(second) = second {
             second.timer(core).awake();
         }
-        ready.map_err(PollError::Wait)
+        let ready = ready.map_err(PollError::Wait)?;
+        let place = first.poll_count(core) + second.map_or(0, |second| second.poll_count(core));
+        if self.takes_turns && ready.socket(place) {
+            self.interrupter.reset();
+        }
+        Ok(ready)
     }
 
     /// Waits until a socket can be read or `until`, after a [`look`] at samples that has found none.

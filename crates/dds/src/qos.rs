@@ -186,8 +186,9 @@ common_policies!(DataReaderQos);
 
 impl DataWriterQos {
     /// RELIABILITY: what is lost is sent again to readers that ask for it, which is the default. A
-    /// write waits up to `max_blocking_time` for room; the default is 100 ms. Meanwhile its thread takes acknowledgements, and
-    /// sees to discovery, unless another one does.
+    /// write waits up to `max_blocking_time` for room; the default is 100 ms. Meanwhile its thread does the work of the
+    /// [control thread](crate::Driving::Threaded), unless another one that waits does: it may return later by what that takes,
+    /// which is microseconds but while many others are discovered.
     pub fn reliable(self, max_blocking_time: Duration) -> Self {
         let kind = ReliabilityKind::Reliable;
         self.with(|qos| {

@@ -42,6 +42,8 @@ struct State {
     followers: usize,
     /// How often one has had it, and driven.
     turns: u64,
+    /// Whether who drives has been told to ask again, or to let another one drive.
+    is_interrupted: bool,
     /// Whether the participant's own thread sleeps until a turn ends.
     awaits_end_of_turn: bool,
     /// That of the control lane sleeps, which is nobody's turn: who wants to drive need not wait until it has woken up. On a
@@ -55,6 +57,8 @@ struct Rest {
     until: Instant,
     /// Whether anything that comes wakes it, besides deadlines.
     hears: bool,
+    /// Whether it is being roused.
+    is_over: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -67,11 +71,11 @@ enum Driver {
 
 impl Turns {
     /// Of the control lane or the data lane: `waker` is the one of its timer, and the others nobody else uses.
-    pub(crate) fn new(kind: LaneKind, waker: Waker, [ended, rouser]: [Waker; 2]) -> Self {
+    pub(crate) fn new(kind: LaneKind, waker: Waker, [interrupter, rouser]: [Waker; 2]) -> Self {
         Self {
             kind,
             rouser,
-            lane: Polled::of(kind, waker, ended),
+            lane: Polled::of(kind, waker, interrupter),
             state: Mutex::default(),
             waiting: AtomicUsize::new(0),
             driver: AtomicUsize::new(NOBODY),
@@ -82,8 +86,9 @@ impl Turns {
     }
 
     /// Waits until `ready` has a result, for `timeout` at most: drives meanwhile, once no other thread does, with no time
-    /// once. `ready` is asked before, then with each [news](Self::raise) and after each time that anybody has driven.
-    /// Who drives already, and calls this in a listener, does not wait.
+    /// once. `ready` is asked before, after each turn, and with each [news](Self::raise). That of the data lane is asked in
+    /// the turn, lest it goes from thread to thread. That of the control lane may write, for which nobody is to be kept from
+    /// driving. Who drives already, and calls this in a listener, does not wait.
     pub(crate) fn wait<R>(
         &self,
         core: &Core,
@@ -97,51 +102,33 @@ impl Turns {
         }
         // What has come since `ready` was asked, nobody may have told us of: it is asked again.
         let _waiter = Waiter::new(&self.waiting);
-        let (mut left, mut seen) = (timeout, None);
-        loop {
-            match self.take_turn(core, left, seen) {
-                Ok(turn) => return self.drive(core, turn, deadline, ready),
-                Err(news) => seen = Some(news),
-            }
-            let found = ready();
-            left = deadline.since(clock::now());
-            if found.is_some() || left.is_zero() {
-                return found;
-            }
-        }
-    }
-
-    /// Drives until `ready` has a result or the deadline, once at least if it has none.
-    fn drive<R>(
-        &self,
-        core: &Core,
-        mut turn: Turn<'_>,
-        deadline: Instant,
-        mut ready: impl FnMut() -> Option<R>,
-    ) -> Option<R> {
+        let (mut kept, mut has_waited) = (None, false);
         loop {
             let seen = self.news.load(Ordering::Acquire);
             let found = ready();
             let left = deadline.since(clock::now());
-            if found.is_some() || turn.has_driven && left.is_zero() {
+            if found.is_some() || has_waited && left.is_zero() {
                 return found;
             }
-            // It may itself have had samples delivered, which it is to be asked about.
-            if self.news.load(Ordering::Acquire) != seen && !left.is_zero() {
+            has_waited = true;
+            let turn = kept.take().or_else(|| self.take_turn(core, left, seen));
+            let Some(mut turn) = turn else {
                 continue;
+            };
+            // In a turn that was kept it may itself have had samples delivered, which it is to be asked about.
+            if self.news.load(Ordering::Acquire) == seen || left.is_zero() {
+                turn.drive(left);
             }
-            turn.has_driven = true;
-            if self.lane.poll(core, left).is_err() {
-                core.counters.receive_errors.add(1);
-                drop(self.follow(lock(&self.state), left.min(PAUSE), |_| true));
+            if self.kind == LaneKind::Data {
+                turn.go_on();
+                kept = Some(turn);
             }
-            self.pass_on(seen);
         }
     }
 
     /// There is news of a reader or writer, which was changed under its lock: has who waits ask again. To be called after that.
     #[inline]
-    pub(crate) fn raise(&self) {
+    pub(crate) fn raise_of_locked(&self) {
         // Who has held the lock before the change had counted itself before that, and who gets it after sees the change.
         if self.waiting.load(Ordering::Relaxed) != 0 {
             self.wake();
@@ -149,46 +136,27 @@ impl Turns {
     }
 
     /// The same of what was changed without a lock.
-    pub(crate) fn raise_of_word(&self) {
+    pub(crate) fn raise(&self) {
         // Either we see who waits, or he sees the change.
         fence(Ordering::SeqCst);
-        self.raise();
+        self.raise_of_locked();
     }
 
     fn wake(&self) {
+        self.news.fetch_add(1, Ordering::Release);
         if self.is_driver() {
             // It asks itself, and tells the others, once it has called the listeners.
-            self.news.fetch_add(1, Ordering::Release);
             return;
         }
-        let state = lock(&self.state);
-        self.tell(&state);
-        let is_application = state.driver == Some(Driver::Application);
-        drop(state);
-        if is_application {
-            self.lane.interrupt();
-        }
-    }
-
-    /// Has all followers ask again.
-    fn tell(&self, state: &State) {
-        self.news.fetch_add(1, Ordering::Release);
+        let mut state = lock(&self.state);
         if state.followers > 0 {
             self.left.notify_all();
         }
-    }
-
-    /// Has followers ask again if there is other news than that, of which who drove has not told them.
-    fn pass_on(&self, seen: u64) {
-        if self.news.load(Ordering::Acquire) != seen && lock(&self.state).followers > 0 {
-            self.left.notify_all();
+        let is_new = state.driver == Some(Driver::Application) && state.interrupt();
+        drop(state);
+        if is_new {
+            self.lane.interrupt();
         }
-    }
-
-    /// Has all who [wait](Self::wait) ask once more whether they are ready, and whoever comes later.
-    pub(crate) fn end_waits(&self) {
-        self.tell(&lock(&self.state));
-        self.lane.end_waits();
     }
 
     /// Drives while no thread of the application does, until the participant ends.
@@ -201,24 +169,22 @@ impl Turns {
     }
 
     fn run_data(&self, core: &Core) {
-        while let Some(turn) = self.await_idleness(core) {
-            let seen = self.news.load(Ordering::Acquire);
-            let driven = self.lane.run(core);
-            self.end(turn, seen, driven.is_err());
+        while let Some(mut turn) = self.await_idleness(core) {
+            turn.drive(Duration::MAX);
         }
     }
 
-    /// While the application has a turn now and then it sees to deadlines, and glances at what has come after each [`PAUSE`].
-    /// To be woken by that would take the processor from who is to wait for it, or from another program that writes, whose
+    /// While the application has a turn now and then it sees to deadlines between these, and glances at what has come after
+    /// each [`PAUSE`]. To be woken by that would take the processor from who is to wait for it, or from another program that writes, whose
     /// memory would leave the cache meanwhile.
     fn run_control(&self, core: &Core) {
-        let (mut turns, mut waited_at) = (0, Instant::ZERO);
+        let (mut turns_before, mut waited_at) = (0, Instant::ZERO);
         loop {
             let mut state = lock(&self.state);
             if core.is_stopping.load(Ordering::Acquire) {
                 return;
             }
-            let is_same = std::mem::replace(&mut turns, state.turns) == state.turns;
+            let is_same = std::mem::replace(&mut turns_before, state.turns) == state.turns;
             let is_driven = state.driver.is_some();
             if is_driven && is_same {
                 drop(self.await_end_of_turn(state));
@@ -235,35 +201,28 @@ impl Turns {
                 true => glance,
                 false => glance.min(self.kind.sleep(core)),
             };
-            state.rest = Some(Rest { until, hears });
+            state.rest = Some(Rest {
+                until,
+                hears,
+                is_over: false,
+            });
             drop(state);
             let ready = self.lane.rest(core, &self.rouser, until, hears);
 
             state = lock(&self.state);
-            if state.driver.is_some() {
-                state.rest = None;
+            let rest = state.rest.take();
+            // Who has roused it has looked at all that had come.
+            if state.driver.is_some() || rest.is_none_or(|rest| rest.is_over) {
                 continue;
             }
-            let turn = self.begin(core, &mut state, Driver::Own, false);
-            state.rest = None;
+            let mut turn = self.begin(core, &mut state, Driver::Own, false);
             drop(state);
-            let seen = self.news.load(Ordering::Acquire);
-            let driven = match hears {
-                true => ready.map(|ready| self.lane.work(core, ready)),
-                false => self.lane.poll(core, Duration::ZERO),
-            };
-            self.end(turn, seen, driven.is_err());
-        }
-    }
-
-    /// Ends a turn of the participant's own thread, before which there was that news.
-    fn end(&self, turn: Turn<'_>, seen: u64, has_failed: bool) {
-        self.pass_on(seen);
-        let core = turn.core;
-        drop(turn);
-        if has_failed {
-            core.counters.receive_errors.add(1);
-            drop(self.idle.wait_timeout(lock(&self.state), PAUSE));
+            self.kind.timer(core).awake();
+            match (ready, hears) {
+                (Ok(ready), true) => self.lane.work(core, ready),
+                (Ok(_), false) => turn.drive(Duration::ZERO),
+                (Err(_), _) => turn.failed(PAUSE),
+            }
         }
     }
 
@@ -275,39 +234,37 @@ impl Turns {
         self.lane.forget();
     }
 
-    /// A turn of the application, once nobody drives, within `timeout`. Else, once there is other news than has been seen,
-    /// which that is.
-    fn take_turn<'a>(
-        &'a self,
-        core: &'a Core,
-        timeout: Duration,
-        seen: Option<u64>,
-    ) -> Result<Turn<'a>, u64> {
+    /// A turn of the application, once nobody drives, within `timeout`. None if there is other news than has been seen.
+    fn take_turn<'a>(&'a self, core: &'a Core, timeout: Duration, seen: u64) -> Option<Turn<'a>> {
         let mut state = lock(&self.state);
-        let has_news = || seen != Some(self.news.load(Ordering::Relaxed));
+        let has_news = || seen != self.news.load(Ordering::Acquire);
         if state.driver.is_some() && !has_news() {
             // That of the control lane does not sleep in its turn.
-            if state.driver == Some(Driver::Own) && self.kind == LaneKind::Data {
+            let may_sleep = state.driver == Some(Driver::Own) && self.kind == LaneKind::Data;
+            if may_sleep && state.interrupt() {
+                drop(state);
                 self.lane.interrupt();
+                state = lock(&self.state);
             }
             let is_in_vain = |state: &mut State| state.driver.is_some() && !has_news();
             state = self.follow(state, timeout, is_in_vain);
         }
-        if state.driver.is_some() {
-            return Err(self.news.load(Ordering::Acquire));
+        if state.driver.is_some() || has_news() {
+            return None;
         }
         // Who only looks is not waited for.
         let turn = self.begin(core, &mut state, Driver::Application, !timeout.is_zero());
+        if state.rest.is_some() {
+            self.kind.timer(core).awake();
+        }
         // It is not to be woken by what comes from here on.
-        let is_roused = state
-            .rest
-            .as_mut()
-            .is_some_and(|rest| rest.hears && rest.rouse());
+        let rest = state.rest.as_mut().filter(|rest| rest.hears);
+        let is_roused = rest.is_some_and(Rest::end);
         drop(state);
         if is_roused {
             self.rouser.wake();
         }
-        Ok(turn)
+        Some(turn)
     }
 
     /// Sleeps for `timeout`, and when it is woken goes on with that while `is_in_vain`.
@@ -362,14 +319,12 @@ impl Turns {
     ) -> Turn<'a> {
         state.driver = Some(driver);
         self.driver.store(this_thread(), Ordering::Relaxed);
-        if state.rest.is_some() {
-            self.kind.timer(core).awake();
-        }
         Turn {
             of: self,
             core,
             counts,
             has_driven: false,
+            told: self.news.load(Ordering::Acquire),
         }
     }
 
@@ -387,25 +342,55 @@ struct Turn<'a> {
     /// Whether more such turns are to be expected.
     counts: bool,
     has_driven: bool,
+    /// The news that others have been told of.
+    told: u64,
 }
 
-impl Rest {
-    /// It is to be ended, by the [`rouser`](Turns::rouser), which takes until the thread has the processor. True.
-    fn rouse(&mut self) -> bool {
-        (self.until, self.hears) = (Instant::ZERO, false);
-        true
+impl Turn<'_> {
+    /// Waits for something to do, and does it.
+    fn drive(&mut self, timeout: Duration) {
+        let Self { of, core, .. } = *self;
+        self.has_driven = true;
+        if of.lane.poll(core, timeout).is_err() {
+            self.failed(timeout.min(PAUSE));
+        }
+    }
+
+    /// The system could not wait: nobody does for so long.
+    fn failed(&self, pause: Duration) {
+        self.core.counters.receive_errors.add(1);
+        drop(self.of.follow(lock(&self.of.state), pause, |_| true));
+    }
+
+    /// It goes on: who waits besides is to ask again if there is news that he has not been told of.
+    fn go_on(&mut self) {
+        let mut state = lock(&self.of.state);
+        if self.has_news_for_others(&mut state) {
+            self.of.left.notify_all();
+        }
+    }
+
+    /// Whether there is news that others who wait have not been told of, from which on they are.
+    fn has_news_for_others(&mut self, state: &mut State) -> bool {
+        // That was meant for who drove until now.
+        state.is_interrupted = false;
+        let news = self.of.news.load(Ordering::Acquire);
+        std::mem::replace(&mut self.told, news) != news && state.followers > 0
     }
 }
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        let mut state = lock(&self.of.state);
-        state.driver = None;
-        self.of.driver.store(NOBODY, Ordering::Relaxed);
-        state.turns += u64::from(self.counts && self.has_driven);
         let Self { of, core, .. } = *self;
+        let mut state = lock(&of.state);
+        let is_told = self.has_news_for_others(&mut state);
+        state.driver = None;
+        of.driver.store(NOBODY, Ordering::Relaxed);
+        state.turns += u64::from(self.counts && self.has_driven);
+        // Nobody else sees to deadlines from here on.
         let rest = state.rest.as_mut();
-        let is_roused = rest.is_some_and(|rest| of.kind.sleep(core) < rest.until && rest.rouse());
+        let rest = rest.filter(|rest| of.kind.sleep(core) < rest.until);
+        let is_roused = rest.is_some_and(Rest::end);
         let (is_awaited, has_followers) = (state.awaits_end_of_turn, state.followers > 0);
         drop(state);
         if is_roused {
@@ -414,9 +399,25 @@ impl Drop for Turn<'_> {
         if is_awaited {
             of.idle.notify_one();
         }
-        if has_followers {
-            of.left.notify_one();
+        match has_followers {
+            true if is_told => of.left.notify_all(),
+            true => of.left.notify_one(),
+            false => {}
         }
+    }
+}
+
+impl State {
+    /// Whether who drives is to be [interrupted](Polled::interrupt), which is noted.
+    fn interrupt(&mut self) -> bool {
+        !std::mem::replace(&mut self.is_interrupted, true)
+    }
+}
+
+impl Rest {
+    /// Whether the thread is to be roused, which is noted. It takes until it has the processor.
+    fn end(&mut self) -> bool {
+        !std::mem::replace(&mut self.is_over, true)
     }
 }
 
@@ -447,9 +448,9 @@ fn this_thread() -> usize {
 /// The number of no thread.
 const NOBODY: usize = 0;
 
-/// How long the application may do something else before the participant's own thread drives: as long as samples are not
-/// acknowledged, or not repaired, so that it is short beside what others wait for that, but not woken for each sample. As
-/// long does nobody drive after a failure.
+/// How long the application may do something else before the participant's own thread drives, or glances at what has come to
+/// the control lane: as long as samples are not acknowledged, or not repaired, so that it is short beside what others wait
+/// for that, but not woken for each sample. As long does nobody drive after a failure.
 const PAUSE: Duration = Duration::from_millis(4);
 /// How long after a turn of the application another one of the control lane is to be expected.
 const ATTENTION: Duration = Duration::from_millis(20);

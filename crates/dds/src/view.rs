@@ -130,7 +130,8 @@ impl<'a> DiscoveryView<'a> {
         timeout: Duration,
         ready: impl FnMut() -> Option<R>,
     ) -> Result<R, Timeout> {
-        let waited = self.core.wait(timeout, self.core.ended.or(ready));
+        let ready = self.core.ended.or(ready);
+        let waited = self.core.wait_for_control(timeout, ready);
         waited.flatten().ok_or(Timeout {
             awaited: "discovery has not found it",
             waited: timeout,
@@ -174,7 +175,8 @@ impl<'a> DiscoveryView<'a> {
                 _ => Some(()),
             };
             let no_answer = TypeError::NoAnswer { waited: timeout };
-            let waited = self.core.wait(rest, self.core.ended.or(arrived));
+            let arrived = self.core.ended.or(arrived);
+            let waited = self.core.wait_for_control(rest, arrived);
             waited.flatten().ok_or(no_answer)?;
         }
     }

@@ -58,9 +58,12 @@ pub struct DomainParticipant {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Driving {
     /// Three threads of its own: one for discovery and acknowledgements, one for data and its listeners, and one for what
-    /// happens beside the data (multicast, deadlines, matches). A thread of the application that waits for
-    /// acknowledgements, or in a write for room, takes the part of the first one meanwhile. With shared memory, and with TCP,
-    /// one more for data by that, and its listeners; that of TCP replaces the one for data without UDP.
+    /// happens beside the data (multicast, deadlines, matches). With shared memory, and with TCP, one more for data by that,
+    /// and its listeners; that of TCP replaces the one for data without UDP.
+    ///
+    /// A thread of the application that waits for acknowledgements, in a write for room, for a writer's matches or for what
+    /// discovery finds takes the part of the first one meanwhile, with its own priority and on its own cores: where it does not
+    /// get the processor, heartbeats, repairs and signs of life of this participant wait for it.
     #[default]
     Threaded,
     /// The application, by [`DomainParticipant::poll`]. No thread is started, but for the disk
@@ -233,12 +236,12 @@ impl DomainParticipant {
     pub fn end_waits(&self) {
         let core = self.core();
         core.ended.set();
-        core.signal.raise();
+        core.raise();
         if let Some(polled) = &core.polled {
-            polled.end_waits();
+            polled.interrupt();
         }
         if let Some(turns) = &core.data_turns {
-            turns.end_waits();
+            turns.raise();
         }
     }
 

@@ -341,7 +341,7 @@ impl<T: TopicSupport> ReaderShared<T> {
         }
         self.core.signal.raise_of_locked();
         if let Some(turns) = &self.core.data_turns {
-            turns.raise();
+            turns.raise_of_locked();
         }
         self.observers.raise();
         if let Some(subscriber) = &self.subscriber {

@@ -117,7 +117,7 @@ impl Core {
         let is_pending = |&(writer, reader)| shm.is_pending(self, writer, reader);
         let settled = || (!shm.has_wants() && !pairs.iter().any(is_pending)).then_some(());
         // What is not settled goes by the network meanwhile.
-        let _ = self.wait(timeout, settled);
+        let _ = self.wait_for_control(timeout, settled);
     }
 }
 

@@ -424,7 +424,7 @@ impl WriterEndpoint {
         let waited = self.max_blocking_time;
         let result = self
             .core
-            .wait_for_readers(waited, || match try_write(clock::now()) {
+            .wait_for_control(waited, || match try_write(clock::now()) {
                 Err(Refused::Full) => {
                     // Room comes from acknowledgements: of held samples, and of those asked for.
                     outgoing::flush();
@@ -676,7 +676,7 @@ impl WriterEndpoint {
                 .is_acknowledged(last)
                 .then_some(())
         };
-        let waited = self.core.wait_for_readers(timeout, ended.or(acknowledged));
+        let waited = self.core.wait_for_control(timeout, ended.or(acknowledged));
         waited.flatten()
     }
 

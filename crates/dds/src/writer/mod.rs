@@ -264,7 +264,8 @@ impl<T: TopicSupport> DataWriter<T> {
         Ok(hash.map_or(InstanceHandle::KEYLESS, InstanceHandle))
     }
 
-    /// Waits until every matched reliable reader has acknowledged everything written so far.
+    /// Waits until every matched reliable reader has acknowledged everything written so far, and does the work of the
+    /// [control thread](crate::Driving::Threaded) meanwhile, unless another thread that waits does.
     ///
     /// # Errors
     /// When that takes longer than `timeout`.
@@ -297,7 +298,8 @@ impl<T: TopicSupport> DataWriter<T> {
                 endpoint.with_machine(|machine, _, _| machine.readers().filter(is_ready).count());
             (ready >= usize::try_from(count).unwrap_or(usize::MAX)).then_some(())
         };
-        let waited = endpoint.core.wait(timeout, self.handle.ended.or(matched));
+        let ready = self.handle.ended.or(matched);
+        let waited = endpoint.core.wait_for_control(timeout, ready);
         waited.flatten().ok_or(Timeout {
             awaited: "not enough readers match",
             waited: timeout,
