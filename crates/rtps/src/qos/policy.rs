@@ -248,7 +248,7 @@ impl Default for TypeConsistency {
 }
 
 /// An encoding of data (XTypes 1.3 §7.6.3.1.1). Others' own numbers are kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RepresentationId(pub i16);
 
 impl RepresentationId {
@@ -267,6 +267,16 @@ impl fmt::Display for RepresentationId {
             Self::XML => f.write_str("XML"),
             Self::XCDR2 => f.write_str("XCDR2"),
             Self(other) => write!(f, "representation {other}"),
+        }
+    }
+}
+
+/// Its name, if it has one.
+impl fmt::Debug for RepresentationId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::XCDR1 | Self::XML | Self::XCDR2 => fmt::Display::fmt(self, f),
+            Self(other) => f.debug_tuple("RepresentationId").field(&other).finish(),
         }
     }
 }
@@ -294,4 +304,18 @@ impl PolicyId {
     pub const DESTINATION_ORDER: Self = Self(12);
     /// DATA_REPRESENTATION.
     pub const DATA_REPRESENTATION: Self = Self(23);
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::format;
+
+    use super::*;
+
+    #[test]
+    fn representations_are_shown_by_name() {
+        let shown = |id| format!("{:?}", RepresentationId(id));
+        assert_eq!([0, 1, 2].map(shown), ["XCDR1", "XML", "XCDR2"]);
+        assert_eq!(shown(77), "RepresentationId(77)");
+    }
 }
