@@ -210,7 +210,7 @@ from! {
         _ => Code::ERROR,
     },
     LoanError => |error| match error {
-        LoanError::NotBytes | LoanError::NotSequence => Code::PRECONDITION,
+        LoanError::NotBytes | LoanError::NotSequence(_) => Code::PRECONDITION,
         _ => Code::BAD_ARGUMENT,
     },
     PollError => |error| match error {

@@ -256,7 +256,7 @@ export! {
     fn tw_type_as_bytes(described: Handle, ty: Out<Handle>) {
         let ty = ty.place("type")?;
         let described = get::<Type>(described)?;
-        let description = described.description().ok_or(dds::loan::NotSequence)?;
+        let description = described.description().ok_or(dds::loan::NotSequence::Unknown)?;
         let bytes = BytesType::described(description.clone())?;
         ty.put(Type::add(Either::Bytes(bytes))?);
         Ok(())

@@ -224,6 +224,29 @@ fn is_number(ty: &Type) -> bool {
     !matches!(ty, Type::Struct(_) | Type::Array { .. })
 }
 
+/// Whether a type is a number, or an array or a final struct of such, with or without gaps.
+pub(super) fn is_of_numbers(ty: &Type) -> bool {
+    match ty {
+        Type::Array { element, .. } => is_of_numbers(element),
+        Type::Struct(nested) if nested.extensibility == Extensibility::Final => {
+            let mut members = nested.members.iter();
+            members.all(|member| !member.optional && is_of_numbers(&member.ty))
+        }
+        ty => number_size(ty).is_some(),
+    }
+}
+
+/// Bytes of a number.
+fn number_size(ty: &Type) -> Option<usize> {
+    match ty {
+        Type::U8 | Type::Byte | Type::I8 => Some(1),
+        Type::U16 | Type::I16 => Some(2),
+        Type::U32 | Type::I32 | Type::F32 => Some(4),
+        Type::U64 | Type::I64 | Type::F64 => Some(8),
+        _ => None,
+    }
+}
+
 /// How many bytes the numbers of a plain type take, which are what a program has in memory: all members are numbers,
 /// arrays of such, or final structs of such, and none has to be moved to be aligned as the encoding aligns it: to its own
 /// size, or to four bytes if that is less and it is XCDR2, which tells the length of an array of structs. `None` of other
@@ -271,10 +294,6 @@ impl Numbers {
 
     fn add(&mut self, ty: &Type) -> Option<()> {
         let size = match ty {
-            Type::U8 | Type::Byte | Type::I8 => 1,
-            Type::U16 | Type::I16 => 2,
-            Type::U32 | Type::I32 | Type::F32 => 4,
-            Type::U64 | Type::I64 | Type::F64 => 8,
             Type::Array { element, length } => {
                 let is_delimited = self.representation == Representation::Xcdr2
                     && matches!(**element, Type::Struct(_));
@@ -287,7 +306,7 @@ impl Numbers {
                 one.add_members(nested)?;
                 return self.add_all(&one, 1);
             }
-            _ => return None,
+            number => number_size(number)?,
         };
         let alignment = match self.representation {
             Representation::Xcdr1 => size,

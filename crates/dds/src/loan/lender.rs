@@ -89,16 +89,17 @@ impl Lender {
 
     /// Whether it lends the elements of a sequence of that type, which `look` finds out: it is not called again for the first
     /// type of which it has said so.
-    pub(super) fn lends_elements(&self, of: TypeId, look: impl FnOnce() -> bool) -> bool {
-        if self.elements.get() == Some(&of) {
-            return true;
-        }
-        let lends = look();
-        if lends {
+    pub(super) fn lends_elements(
+        &self,
+        of: TypeId,
+        look: impl FnOnce() -> Result<(), LoanError>,
+    ) -> Result<(), LoanError> {
+        if self.elements.get() != Some(&of) {
+            look()?;
             // Another type may have been first.
             let _ = self.elements.set(of);
         }
-        lends
+        Ok(())
     }
 
     /// Whether it lends values of a plain type that takes so many bytes, which `look` finds to be in memory as in

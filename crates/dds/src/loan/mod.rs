@@ -50,6 +50,8 @@ use std::fmt;
 use std::ops::Deref;
 
 use tickwire_base::{Instant, Timestamp};
+use tickwire_cdr::Representation;
+use tickwire_rtps::qos::RepresentationId;
 use tickwire_rtps::wire::SequenceNumber;
 
 pub(crate) use lender::Lender;
@@ -204,11 +206,15 @@ impl<T: TopicSupport> fmt::Debug for Loan<'_, T> {
 pub enum LoanError {
     /// The topic's type is not one sequence of bytes, or nothing is known of it.
     NotBytes,
-    /// The topic's type is not one sequence of such elements, or nothing is known of it, or these are not in memory as in the
-    /// writer's representation.
-    NotSequence,
-    /// Values of the topic's type are not in memory as in payloads of the writer's representation.
+    /// The topic's type is not one sequence of such elements, or these are not in memory as in payloads.
+    NotSequence(NotSequence),
+    /// Values of the topic's type are not in memory as in payloads.
     NotPlain,
+    /// Elements or values are in memory as in payloads, but not in those of the writer's representation: in the other one's.
+    OtherRepresentation {
+        /// The writer's.
+        representation: Representation,
+    },
     /// No sample of the topic's type is that long.
     TooLong {
         /// The length that was asked for, in bytes.
@@ -225,8 +231,19 @@ impl fmt::Display for LoanError {
                 "the topic's type is not known to be one sequence of bytes: a struct, not a mutable one, whose only member is \
                  a sequence of octet or uint8",
             ),
-            Self::NotSequence => NotSequence.fmt(f),
+            Self::NotSequence(cause) => cause.fmt(f),
             Self::NotPlain => NotPlain.fmt(f),
+            Self::OtherRepresentation { representation } => {
+                let (this, other) = match representation {
+                    Representation::Xcdr1 => (RepresentationId::XCDR1, RepresentationId::XCDR2),
+                    Representation::Xcdr2 => (RepresentationId::XCDR2, RepresentationId::XCDR1),
+                };
+                write!(
+                    f,
+                    "payloads have numbers where memory has them in {other}, but not in {this}, which the writer has: one whose \
+                     QoS has `representation([RepresentationId::{other}])` lends them"
+                )
+            }
             Self::TooLong { len, max } => write!(
                 f,
                 "a loan of {len} bytes is longer than the {max} that the topic's type has at most"
@@ -236,3 +253,9 @@ impl fmt::Display for LoanError {
 }
 
 impl std::error::Error for LoanError {}
+
+impl From<NotSequence> for LoanError {
+    fn from(cause: NotSequence) -> Self {
+        Self::NotSequence(cause)
+    }
+}

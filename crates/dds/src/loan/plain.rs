@@ -78,7 +78,7 @@ impl fmt::Display for NotPlain {
         f.write_str(
             "values of the type are not in memory as they travel: it must be final or appendable, its members numbers, \
              final structs of such or arrays (in XCDR2 of numbers alone), none of them optional, and none padded, in XCDR1 or \
-             XCDR2 (to be lent, in the one that the writer has)",
+             XCDR2",
         )
     }
 }
@@ -148,6 +148,18 @@ fn plain_layout<T: Plain>(representation: Representation) -> Option<Layout> {
     Some(layout)
 }
 
+/// Why no values are lent in this encoding.
+fn not_lent<T: Plain>(representation: Representation) -> LoanError {
+    let is_lent = |other: &Representation| {
+        let layout = Layout::of(T::DESCRIPTION, *other);
+        *other != representation && layout.and_then(|it| it.plain_len()) == Some(size_of::<T>())
+    };
+    match BOTH.iter().any(is_lent) {
+        true => LoanError::OtherRepresentation { representation },
+        false => LoanError::NotPlain,
+    }
+}
+
 /// Large values do not pass the stack.
 fn zeroed<T: Plain>() -> Box<T> {
     T::new_box_zeroed().unwrap_or_else(|_| Box::new(T::new_zeroed()))
@@ -175,12 +187,13 @@ impl<T: Plain> DataWriter<T> {
     /// the writer's own, which is allocated, and is encoded when it is written, as [`write`](Self::write) does it.
     ///
     /// # Errors
-    /// If values of the type are not in memory as in payloads of the writer's representation.
+    /// [`LoanError::NotPlain`] if values of the type are not in memory as in payloads, [`LoanError::OtherRepresentation`] if
+    /// they are, but not in those of the writer's representation.
     pub fn loan_value(&self) -> Result<ValueLoan<'_, T>, LoanError> {
         let len = size_of::<T>();
         let look = || plain_layout::<T>(self.representation()).is_some();
         let lender = self.lender().filter(|it| it.lends_values(len, look));
-        let lender = lender.ok_or(LoanError::NotPlain)?;
+        let lender = lender.ok_or_else(|| not_lent::<T>(self.representation()))?;
         let mut memory = lender.lend(len)?;
         let bytes = lender.bytes_mut(&mut memory).get(..len);
         let fits = bytes.is_some_and(|bytes| T::ref_from_bytes(bytes).is_ok());

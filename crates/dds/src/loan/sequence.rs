@@ -44,7 +44,7 @@ use tickwire_cdr::{
 use tickwire_rtps::wire::SequenceNumber;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-use super::layout::{BOTH, Layout, find, sequence_of};
+use super::layout::{BOTH, Layout, find, is_of_numbers, sequence_of};
 use super::lent::{LentBytes, LentPayload};
 use super::{Loan, LoanError};
 use crate::error::WriteError;
@@ -156,17 +156,42 @@ struct Described {
     layouts: [Option<Layout>; 2],
 }
 
-/// A topic's type is not one sequence of the elements that were asked for, or nothing is known of it.
+/// Why samples of a topic's type are not read and written in place as a sequence of the elements that were named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NotSequence;
+#[non_exhaustive]
+pub enum NotSequence {
+    /// Nothing is known of the type but its name.
+    Unknown,
+    /// The type is not a struct, final or appendable, whose only member is a sequence, neither optional nor a key.
+    NotOne,
+    /// The sequence is of other elements.
+    OtherElements,
+    /// The elements have more than numbers: `bool`, `char`, text, optional members, structs that are not final.
+    NotNumbers,
+    /// Memory has the numbers of an element elsewhere than payloads have them, in XCDR1 and in XCDR2.
+    Elsewhere,
+}
 
 impl fmt::Display for NotSequence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(
-            "the topic's type is not known to be one sequence of the elements that were named: a struct, not a mutable one, \
-             whose only member is a sequence of these, which are octet or uint8 for bytes, another number, or a final struct \
-             of numbers, in memory as in XCDR1 or XCDR2 (to be lent, in the one that the writer has), and without padding",
-        )
+        f.write_str(match self {
+            Self::Unknown => "nothing is known of the topic's type but its name",
+            Self::NotOne => {
+                "the topic's type is not one sequence: it is to be a final or appendable struct with a sequence as its only \
+                 member, neither optional nor a key"
+            }
+            Self::OtherElements => {
+                "the topic's type is one sequence, but of other elements than those that were named (octet and uint8 are `u8`)"
+            }
+            Self::NotNumbers => {
+                "only numbers, and final structs and arrays of numbers, are lent and read in place: no `bool`, `char`, text or \
+                 optional member, and no struct that is not final"
+            }
+            Self::Elsewhere => {
+                "memory has the numbers of an element elsewhere than payloads, where XCDR1 aligns each to its size, and XCDR2 to \
+                 four bytes at most: put large members first, and add small ones where gaps are left"
+            }
+        })
     }
 }
 
@@ -177,7 +202,7 @@ impl<E: Element> SequenceType<E> {
     ///
     /// # Errors
     /// If `T` has other members than one sequence of `E`, or is mutable, or if these are not in memory as in payloads, be it in
-    /// XCDR1 or in XCDR2.
+    /// XCDR1 or in XCDR2: [`NotSequence`] says which of these it is.
     pub fn of<T: Topic>() -> Result<Self, NotSequence> {
         Self::described(T::description().clone())
     }
@@ -187,10 +212,13 @@ impl<E: Element> SequenceType<E> {
     /// # Errors
     /// As [`of`](Self::of).
     pub fn described(description: TypeDescription) -> Result<Self, NotSequence> {
-        let (element, bound) = sequence_of(&description).ok_or(NotSequence)?;
+        let (element, bound) = sequence_of(&description).ok_or(NotSequence::NotOne)?;
         let is_alike = *element == E::TYPE || (*element == Type::Byte && E::TYPE == Type::U8);
         if !is_alike {
-            return Err(NotSequence);
+            return Err(NotSequence::OtherElements);
+        }
+        if !is_of_numbers(element) {
+            return Err(NotSequence::NotNumbers);
         }
         let mut described = Described {
             bound,
@@ -203,7 +231,7 @@ impl<E: Element> SequenceType<E> {
             is_alike.then_some(layout)
         });
         match described.layouts {
-            [None, None] => Err(NotSequence),
+            [None, None] => Err(NotSequence::Elsewhere),
             _ => Ok(Self {
                 described: Arc::new(described),
                 of: PhantomData,
@@ -446,21 +474,31 @@ impl<T: TopicSupport> DataWriter<T> {
     /// less than [`write`](Self::write).
     ///
     /// # Errors
-    /// [`LoanError::NotSequence`] if the type is another one, or the writer's representation has elements otherwise than memory,
-    /// [`LoanError::TooLong`], in bytes, if it has not so many elements or there is no memory for them.
+    /// [`LoanError::NotSequence`] if the type is another one, [`LoanError::OtherRepresentation`] if the writer's representation
+    /// has elements otherwise than memory, [`LoanError::TooLong`], in bytes, if it has not so many elements or there is no memory
+    /// for them.
     pub fn loan_elements<E: Element>(
         &self,
         count: usize,
     ) -> Result<SequenceLoan<'_, T, E>, LoanError> {
-        let look = || {
+        let look = || -> Result<(), LoanError> {
             let description = T::description(self.topic().ty());
-            let ty = description.map(|it| SequenceType::<E>::described(it.clone()));
-            let ty = ty.and_then(Result::ok);
-            ty.is_some_and(|ty| ty.described.layout(self.representation()).is_some())
+            let description = description.ok_or(NotSequence::Unknown)?;
+            let ty = SequenceType::<E>::described(description.clone())?;
+            match ty.described.layout(self.representation()) {
+                Some(_) => Ok(()),
+                None => Err(LoanError::OtherRepresentation {
+                    representation: self.representation(),
+                }),
+            }
         };
-        let lender = self.lender();
-        let lender = lender.filter(|lender| lender.lends_elements(TypeId::of::<E>(), look));
-        let lender = lender.ok_or(LoanError::NotSequence)?;
+        let lender = match self.lender() {
+            Some(lender) => lender
+                .lends_elements(TypeId::of::<E>(), look)
+                .map(|()| lender),
+            // Who has elements that are in memory as in its representation has a lender.
+            None => look().and(Err(NotSequence::Elsewhere.into())),
+        }?;
         let len = count.saturating_mul(size_of::<E>());
         let mut loan = Loan::of(self, lender.lend(len)?, len);
         let apart = match elements_of::<E>(loan.bytes_mut()) {

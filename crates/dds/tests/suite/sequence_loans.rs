@@ -2,6 +2,7 @@
 //! there.
 
 use crate::common::{PATIENCE, wait_for_logs};
+use tickwire::cdr::Representation;
 use tickwire::loan::{Element, LoanError, NotSequence, SequenceInPlace, SequenceType};
 use tickwire::qos::RepresentationId;
 use tickwire::{
@@ -35,6 +36,15 @@ struct Late {
     size: u32,
     orders: u32,
     price: f64,
+}
+
+/// Without gaps in memory, and with one in payloads.
+#[derive(Topic, FromBytes, IntoBytes, KnownLayout, Immutable, Clone, Copy, Debug, PartialEq)]
+#[topic(name = "test::Odd", nested, final)]
+#[repr(C, packed(1))]
+struct Odd {
+    side: u8,
+    size: u32,
 }
 
 /// In memory as in XCDR2, which aligns nothing to more than four bytes.
@@ -99,6 +109,12 @@ struct Growths {
 #[topic(name = "test::Lates", final)]
 struct Lates {
     all: Vec<Late>,
+}
+
+#[derive(Topic, Clone, Debug, PartialEq)]
+#[topic(name = "test::Odds", final)]
+struct Odds {
+    all: Vec<Odd>,
 }
 
 fn builder(domain: u32) -> DomainParticipantBuilder {
@@ -286,10 +302,17 @@ fn packed_structs_are_copied_where_payloads_have_gaps() {
     let copied = reader::<Fills>(&theirs);
     writer.wait_for_matched(2, PATIENCE).expect("both");
     in_place_too.wait_for_matched(2, PATIENCE).expect("both");
+    let representation = Representation::Xcdr1;
+    let refused = LoanError::OtherRepresentation { representation };
     let lent = writer.loan_elements::<PackedFill>(1).err();
-    assert_eq!(lent, Some(LoanError::NotSequence));
+    assert_eq!(lent, Some(refused));
     let lent = in_place_too.loan_elements::<PackedFill>(1).err();
-    assert_eq!(lent, Some(LoanError::NotSequence));
+    assert_eq!(lent, Some(refused));
+    assert!(
+        refused
+            .to_string()
+            .contains("`representation([RepresentationId::XCDR2])`")
+    );
     for count in [0, 1, 2, 3, 10_000] {
         let all: Vec<_> = (0..count).map(packed_fill).collect();
         let expected: Vec<_> = (0..count).map(fill).collect();
@@ -370,17 +393,25 @@ fn samples_that_are_sequences_are_written_too() {
 #[test]
 fn other_elements_are_not_lent_and_no_more_than_the_type_has() {
     assert!(BytesType::of::<Floats>().is_err());
-    assert_eq!(SequenceType::<u8>::of::<Doubles>(), Err(NotSequence));
-    assert_eq!(SequenceType::<f32>::of::<Doubles>(), Err(NotSequence));
-    assert_eq!(SequenceType::<Growing>::of::<Growths>(), Err(NotSequence));
+    let refused = SequenceType::<u8>::of::<Doubles>().err();
+    assert_eq!(refused, Some(NotSequence::OtherElements));
+    let refused = SequenceType::<f32>::of::<Doubles>().err();
+    assert_eq!(refused, Some(NotSequence::OtherElements));
+    let refused = SequenceType::<f64>::of::<Growing>().err();
+    assert_eq!(refused, Some(NotSequence::NotOne));
+    let refused = SequenceType::<Growing>::of::<Growths>().err();
+    assert_eq!(refused, Some(NotSequence::NotNumbers));
+    let refused = SequenceType::<Odd>::of::<Odds>().err();
+    assert_eq!(refused, Some(NotSequence::Elsewhere));
     let ours = builder(171).build().expect("a participant");
     let floats = writer::<Floats>(&ours);
     assert_eq!(floats.loan(4).err(), Some(LoanError::NotBytes));
     let other = floats.loan_elements::<u32>(1).err();
-    assert_eq!(other, Some(LoanError::NotSequence));
+    let refused = LoanError::NotSequence(NotSequence::OtherElements);
+    assert_eq!(other, Some(refused));
     assert!(floats.loan_elements::<f32>(100_000).is_ok());
     let other = floats.loan_elements::<u32>(1).err();
-    assert_eq!(other, Some(LoanError::NotSequence));
+    assert_eq!(other, Some(refused));
     let too_long = LoanError::TooLong {
         len: 400_004,
         max: 400_000,
@@ -388,7 +419,12 @@ fn other_elements_are_not_lent_and_no_more_than_the_type_has() {
     assert_eq!(floats.loan_elements::<f32>(100_001).err(), Some(too_long));
     assert!(floats.loan_elements::<f32>(usize::MAX).is_err());
     let lates = writer::<Lates>(&ours);
-    assert!(lates.loan_elements::<Late>(1).is_err());
+    let representation = Representation::Xcdr1;
+    let refused = LoanError::OtherRepresentation { representation };
+    assert_eq!(lates.loan_elements::<Late>(1).err(), Some(refused));
+    let odds = writer_in::<Odds>(&ours, RepresentationId::XCDR2);
+    let refused = LoanError::NotSequence(NotSequence::Elsewhere);
+    assert_eq!(odds.loan_elements::<Odd>(1).err(), Some(refused));
     let lates = writer_in::<Lates>(&ours, RepresentationId::XCDR2);
     assert!(lates.loan_elements::<Late>(1).is_ok());
     // Bytes are elements, too.

@@ -1,7 +1,9 @@
 //! Values of plain types that are written and read where they lie, and how they reach whoever cannot look there.
 
 use crate::common::{PATIENCE, wait_for_logs};
+use tickwire::cdr::Representation;
 use tickwire::loan::{InPlace, LoanError, NotPlain, Plain, PlainType};
+use tickwire::qos::RepresentationId;
 use tickwire::{
     DataReader, DataReaderQos, DataWriter, DataWriterQos, DomainParticipant,
     DomainParticipantBuilder, InstanceState, Sample, Samples, Topic, TopicSupport,
@@ -270,6 +272,15 @@ fn what_is_not_in_memory_as_it_travels_is_not_lent() {
     let growing = participant(7);
     let growing = writer::<Growing>(&growing, 64);
     assert_eq!(growing.loan_value().err(), Some(LoanError::NotPlain));
+    // Nor in an encoding that has them otherwise.
+    let fills = participant(9);
+    let topic = fills.topic::<Fill>("test::Fill").expect("a topic");
+    let qos = DataWriterQos::default().max_loan_bytes(size_of::<Fill>());
+    let qos = qos.representation([RepresentationId::XCDR1]);
+    let fills = fills.writer_with(&topic, qos).expect("a writer");
+    let representation = Representation::Xcdr1;
+    let refused = LoanError::OtherRepresentation { representation };
+    assert_eq!(fills.loan_value().err(), Some(refused));
     // Nor are values lent as bytes.
     let books = participant(8);
     let books = writer::<Book>(&books, size_of::<Book>());
