@@ -40,7 +40,7 @@ directories of their own beside the store's, which are removed.",
     after_help = "\
 Examples:
   tickwire perf durability
-  tickwire perf durability --size 64 --rounds 20000
+  tickwire perf durability --size 64 --count 20000
   tickwire perf durability --store /var/lib/tickwire -o json"
 )]
 pub(crate) struct Arguments {
@@ -49,8 +49,8 @@ pub(crate) struct Arguments {
     sizes: Vec<usize>,
 
     /// Writes for each size; a twentieth of them where each is synced
-    #[arg(short, long, value_name = "N", default_value_t = 4_000, value_parser = clap::value_parser!(u32).range(10..))]
-    rounds: u32,
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 4_000, value_parser = clap::value_parser!(u32).range(10..))]
+    count: u32,
 
     #[command(flatten)]
     store: StoreOption,
@@ -75,7 +75,7 @@ impl Arguments {
         for &size in sizes {
             for _ in 0..TURNS {
                 for contender in &mut contenders {
-                    contender.take_turn(size, self.rounds.div_ceil(TURNS))?;
+                    contender.take_turn(size, self.count.div_ceil(TURNS))?;
                     progress.advance(1);
                 }
             }

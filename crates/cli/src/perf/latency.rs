@@ -53,7 +53,7 @@ Examples:
   tickwire perf latency --wait poll --subscribers 1
   tickwire perf latency --transport tcp
   tickwire perf latency --transport shm --wait poll
-  tickwire perf latency --size 256 --rate 20000 -r 100000 --log latency.hlog
+  tickwire perf latency --size 256 --rate 20000 -n 100000 --log latency.hlog
   tickwire perf latency --size 256 --expect 'p99<50us' --expect 'ratio<1.5'
   tickwire perf latency --qos-file qos.toml --qos-profile desk"
 )]
@@ -68,8 +68,8 @@ pub(crate) struct Arguments {
     subscribers: Vec<u32>,
 
     /// Round trips for each size and number of subscribers
-    #[arg(short, long, value_name = "N", default_value_t = 4_000, value_parser = clap::value_parser!(u32).range(10..))]
-    rounds: u32,
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 4_000, value_parser = clap::value_parser!(u32).range(10..))]
+    count: u32,
 
     /// How both sides wait
     #[arg(long, value_name = "HOW", value_enum, default_value_t)]
@@ -120,7 +120,7 @@ impl Arguments {
         {
             note(format_args!(
                 "{} and the writer poll on {}: they wait for each other's time slices, a run takes \
-                 minutes, and what is measured is the scheduler; --rounds makes it shorter",
+                 minutes, and what is measured is the scheduler; --count makes it shorter",
                 counted((*most).into(), "subscriber", "subscribers"),
                 counted(cores as u64, "core", "cores"),
             ));
@@ -150,7 +150,7 @@ impl Arguments {
                 sides.warm_up(size)?;
                 let begin = Instant::now();
                 for _ in 0..TURNS {
-                    let rounds = self.rounds.div_ceil(TURNS);
+                    let rounds = self.count.div_ceil(TURNS);
                     sides.turn(size, rounds, self.rate, &mut row)?;
                     progress.advance(1);
                 }
@@ -322,7 +322,7 @@ fn note_busy(rows: &[Row], wire: Wire) {
         note(format_args!(
             "{}: bare {wire} took longer than samples, which go by it. The machine was busy with something else, so \
              that this comparison means nothing; measure again when it is idle (`top` shows what is not), or with \
-             more --rounds",
+             a larger --count",
             busy.join(", ")
         ));
     }
