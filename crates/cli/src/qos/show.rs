@@ -159,6 +159,18 @@ impl Arguments {
             &["profile", "default", "settings", "topic filters"],
             &rows,
         )?;
+        if self.output == Form::Table {
+            out.flush()?;
+            if profiles.check_default().is_err() {
+                note(
+                    "none of them is the default: `--qos-profile` or TICKWIRE_QOS_PROFILE names the one to follow",
+                );
+            }
+            let file = profiles.file();
+            note(format_args!(
+                "hint: `tickwire qos show {file} PROFILE` shows what one says"
+            ));
+        }
         Ok(())
     }
 

@@ -59,6 +59,11 @@ fn the_profiles_of_a_file_are_listed() {
             vec!["prices", "3", "Quote*"],
         ]
     );
+    assert_eq!(
+        run.stderr,
+        "none of them is the default: `--qos-profile` or TICKWIRE_QOS_PROFILE names the one to follow\n\
+         hint: `tickwire qos show qos.toml PROFILE` shows what one says\n"
+    );
 }
 
 #[test]
