@@ -24,8 +24,8 @@ Takes the time between one sample of a topic and the next: the shortest, mean an
 standard deviation, in milliseconds. The rate is one divided by the mean, in samples a second: where \
 samples come in bursts with silence around them, it is higher than the number of samples in a period. \
 A line for each period, in which the time since the last sample of an earlier one counts, too, and \
-one for all at the end. The type need not be known. Ends of instances are no samples. Lost samples are \
-told of.",
+one for all at the end. A figure for which there is nothing, as no sample has followed another, is `-`, in JSON \
+null. The type need not be known. Ends of instances are no samples. Lost samples are told of.",
     after_help = "\
 Examples:
   tickwire topic hz Quotes
@@ -44,7 +44,7 @@ pub(crate) struct Hz {
 Adds up the serialized samples of a topic as they arrive: megabytes and samples, each divided by the \
 seconds of the period, silent ones included, and the shortest, mean and longest sample in bytes. \
 Headers of RTPS, UDP and IP and ends of instances are not counted. A line for each period, and one for \
-all at the end. The type need not be known.",
+all at the end. Without a sample its sizes are `-`, in JSON null. The type need not be known.",
     after_help = "\
 Examples:
   tickwire topic bw Quotes
@@ -61,8 +61,8 @@ pub(crate) struct Bw {
     long_about = "\
 Compares the time at which each sample was written, by the writer's clock, with the time at which it \
 arrived, by this machine's: percentiles in microseconds. A line for each period, and one for all at \
-the end. Samples written before the command began are not asked for, and ends of instances are no \
-samples.
+the end. Without a sample its figures are `-`, in JSON null. Samples written before the command began are not \
+asked for, and ends of instances are no samples.
 
 With --hops a line for each part of the way follows: from the writer to this machine's kernel, from \
 there to the reader, and from the reader to this command. The kernel notes when datagrams come by UDP \
