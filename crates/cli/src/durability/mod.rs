@@ -41,6 +41,11 @@ impl Command {
 pub(crate) struct StoreOption {
     /// Directory with the logs, in `transient` and `persistent` [default: $TICKWIRE_STORE, else the usual
     /// places]
+    ///
+    /// Each log is a directory of its own in one of the two, which a writer or `durability serve` makes if they are
+    /// not there, for this user alone. The usual places of the two are /dev/shm/tickwire-UID, or
+    /// $XDG_RUNTIME_DIR/tickwire where there is no /dev/shm, and $XDG_STATE_HOME/tickwire, or
+    /// ~/.local/state/tickwire without that variable.
     #[arg(long, value_name = "DIR")]
     store: Option<PathBuf>,
 }

@@ -32,7 +32,8 @@ many of a log that is. A writer whose readers are to have all sets its DURABILIT
 (`durability_service.history_kind`).
 
 What it publishes is in memory. It runs on the machine that has the logs, as the user whose logs they \
-are, until SIGINT or SIGTERM.",
+are, until SIGINT or SIGTERM. Where they are, --store says: the directories of the store are made if they are \
+not there, and standard error says so.",
     after_help = "\
 Examples:
   tickwire durability serve
