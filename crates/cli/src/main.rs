@@ -1,4 +1,4 @@
-//! The `tickwire` command: one file for each subcommand, and what they share.
+//! The `tickwire` command: a folder for each subcommand, and what they share.
 //!
 //! Data goes to standard output, everything else to standard error. The exit status is 0 when the
 //! work is done, 1 when it failed, 2 when the command line was wrong.
