@@ -149,7 +149,9 @@ pub trait Decode: Describe + Sized {
 /// `BTreeMap`, or a `Box` that can be absent; values that nest more than 64 deep are not read.
 ///
 /// A struct may be `#[repr(C, packed(4))]`, or packed otherwise, if its fields are `Copy`: XCDR2 aligns nothing to more than
-/// four bytes, and so has in its payloads what such a struct of numbers has in memory, which can then be lent.
+/// four bytes, and so has in its payloads what such a struct of numbers has in memory, which can then be lent. Its members are
+/// decoded beside it and then moved there: one that cannot be decoded keeps its old value, where that of another struct is
+/// left as some mixture of both.
 ///
 /// An enum without fields is an enumeration: `bit_bound = 1..=32` (else 32), `rename` on variants,
 /// `default` on the one that is meant where the writer left the member out.
