@@ -90,7 +90,10 @@ pub use builtin::{
 };
 pub use content_filter::{ContentFilteredTopic, TopicDescription};
 pub use group_listener::{DomainParticipantListener, PublisherListener, SubscriberListener};
-pub use loan::{BytesInPlace, BytesType, Loan};
+pub use loan::{
+    BytesInPlace, BytesType, InPlace, Loan, PlainType, SequenceInPlace, SequenceLoan, SequenceType,
+    ValueLoan,
+};
 pub use network::RefusedInterface;
 pub use outgoing::SuspendedPublications;
 pub use participant::{

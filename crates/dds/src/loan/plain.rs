@@ -2,8 +2,7 @@
 //!
 //! ```
 //! # use std::time::Duration;
-//! use tickwire::loan::{InPlace, PlainType};
-//! use tickwire::{DataWriterQos, DomainParticipant, Topic};
+//! use tickwire::{DataWriterQos, DomainParticipant, InPlace, PlainType, Topic};
 //! use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 //!
 //! #[derive(Topic, FromBytes, IntoBytes, KnownLayout, Immutable)]

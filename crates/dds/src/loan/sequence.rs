@@ -2,8 +2,7 @@
 //!
 //! ```
 //! # use std::time::Duration;
-//! use tickwire::loan::{SequenceInPlace, SequenceType};
-//! use tickwire::{DataWriterQos, DomainParticipant, Topic};
+//! use tickwire::{DataWriterQos, DomainParticipant, SequenceInPlace, SequenceType, Topic};
 //!
 //! #[derive(Topic)]
 //! #[topic(name = "risk::Curve", final)]
