@@ -351,7 +351,7 @@ pub(super) fn searches(compared: &Compared<'_>) -> Option<Block> {
         let largest = good.map(|tried| tried.demand).max();
         let tried = cell.search.iter().map(|tried| match &tried.failure {
             None => format!("{}: {}", tried.demand, grouped(tried.sent_per_s)),
-            Some(_) => format!("{}: failed", tried.demand),
+            Some(why) => format!("{}: failed ({why})", tried.demand),
         });
         let fastest = cell.rounds.last().and_then(|round| round.demand);
         table.row_of(
