@@ -240,8 +240,8 @@ impl fmt::Display for LoanError {
                 };
                 write!(
                     f,
-                    "payloads have numbers where memory has them in {other}, but not in {this}, which the writer has: one whose \
-                     QoS has `representation([RepresentationId::{other}])` lends them"
+                    "memory has the type's numbers where payloads in {other} have them, but the writer's representation is {this}: \
+                     a writer whose QoS has `representation([RepresentationId::{other}])` lends them"
                 )
             }
             Self::TooLong { len, max } => write!(
