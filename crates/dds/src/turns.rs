@@ -1,6 +1,6 @@
 //! Leader/Followers: a thread of the application that waits drives a lane itself, and a thread of the participant does
 //! while none waits. So what somebody waits for comes to him without a change of threads: samples, where the participant is
-//! to be driven so, and always the acknowledgements without which a writer has no room.
+//! to be driven so, and always what the control lane brings, such as the acknowledgements without which a writer has no room.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
@@ -175,8 +175,8 @@ impl Turns {
     }
 
     /// While the application has a turn now and then it sees to deadlines between these, and glances at what has come after
-    /// each [`PAUSE`]. To be woken by that would take the processor from who is to wait for it, or from another program that writes, whose
-    /// memory would leave the cache meanwhile.
+    /// each [`PAUSE`]. To be woken by that would take the processor from who is to wait for it, or from another program that
+    /// writes, whose memory would leave the cache meanwhile.
     fn run_control(&self, core: &Core) {
         let (mut turns_before, mut waited_at) = (0, Instant::ZERO);
         loop {
