@@ -282,7 +282,7 @@ fn what_an_idle_participant_takes_is_measured() {
     assert_eq!(run.status, 0, "{}", run.stderr);
     let rows: Value = serde_json::from_str(&run.stdout).expect("JSON");
     assert_eq!(rows[1]["what"], "with 2 writers and 2 readers");
-    assert_eq!(rows[1]["threads"], 3);
+    assert_eq!(rows[1]["threads"], 4);
     assert!(
         rows[1]["wakes_s"].is_number() && rows[1]["CPU_%"].as_f64() >= Some(0.0),
         "{rows}"
