@@ -149,11 +149,12 @@ impl Turns {
             return;
         }
         let mut state = lock(&self.state);
-        if state.followers > 0 {
-            self.left.notify_all();
-        }
+        let has_followers = state.followers > 0;
         let is_new = state.driver == Some(Driver::Application) && state.interrupt();
         drop(state);
+        if has_followers {
+            self.left.notify_all();
+        }
         if is_new {
             self.lane.interrupt();
         }
@@ -365,7 +366,9 @@ impl Turn<'_> {
     /// It goes on: who waits besides is to ask again if there is news that he has not been told of.
     fn go_on(&mut self) {
         let mut state = lock(&self.of.state);
-        if self.has_news_for_others(&mut state) {
+        let is_told = self.has_news_for_others(&mut state);
+        drop(state);
+        if is_told {
             self.of.left.notify_all();
         }
     }

@@ -23,8 +23,8 @@ use crate::survey::history;
 #[command(
     long_about = "\
 Takes each log of the domain whose writer has ended, however it ended, and publishes what is in it, with \
-the QoS and the type of that writer, to readers that ask for history. Only OWNERSHIP_STRENGTH is the least, \
-and LIVELINESS AUTOMATIC where the lease is finite: readers that ask for a manual kind do not match. They get each sample once, with its \
+the QoS and the type of that writer, to readers that ask for history; but OWNERSHIP_STRENGTH is the lowest that there is, and LIVELINESS is \
+AUTOMATIC if its lease is finite, so that readers that ask for a manual kind do not match. They get each sample once, with its \
 timestamp, whoever gives it: its writer, this service, or the next writer of the topic, to which the log \
 is handed back within a second of its start. Of each instance there are as many as the writer's \
 DURABILITY_SERVICE keeps, by default the last one; `serving 3 of 7500 samples, of 3 instances` says how \

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -54,7 +54,7 @@ Examples:
   tickwire perf latency --transport tcp
   tickwire perf latency --transport shm --wait poll
   tickwire perf latency --size 256 --rate 20000 -n 100000 --log latency.hlog
-  tickwire perf latency --size 256 --expect 'p99<50us' --expect 'ratio<1.5'
+  tickwire perf latency --size 256 --subscribers 1 --expect 'p99<50us' --expect 'ratio<1.5'
   tickwire perf latency --qos-file qos.toml --qos-profile desk"
 )]
 pub(crate) struct Arguments {
@@ -164,6 +164,9 @@ impl Arguments {
         for row in &rows {
             row.note_lateness();
             row.note_losses(wire);
+            if self.wait == Wait::Poll {
+                row.note_preemption();
+            }
         }
         let cells: Vec<_> = rows.iter().map(|row| row.cells(self.output)).collect();
         let columns = columns(wire, self.output);
@@ -302,6 +305,18 @@ impl Row {
         }
     }
 
+    /// Where two that poll wait for each other's time slices.
+    fn note_preemption(&self) {
+        let median = Duration::from_nanos(self.ours.quantile_ns(0.5));
+        if median >= TIME_SLICE {
+            let name = self.name();
+            note(format_args!(
+                "{name}: the median is as long as a time slice: something else had the cores, and what is measured is \
+                 the scheduler; measure again when two cores are idle (`top` shows what is not)"
+            ));
+        }
+    }
+
     /// Where the schedule could not be kept the figures are those of a writer that is late.
     fn note_lateness(&self) {
         let late_us = self.late.quantile_ns(0.99) as f64 / 1e3;
@@ -328,6 +343,8 @@ fn note_busy(rows: &[Row], wire: Wire) {
     }
 }
 
+/// What the kernel gives each of those that want the same core, at least.
+const TIME_SLICE: Duration = Duration::from_micros(700);
 /// A ratio below it is no chance of a machine that has nothing else to do.
 const LEAST_RATIO: f64 = 0.9;
 
@@ -375,7 +392,6 @@ const WAKE_UP: u32 = 10;
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
 
     use super::*;
 

@@ -31,7 +31,7 @@ The exit status is 1 if the file says what cannot be obeyed, or has no profile."
     after_help = "\
 Examples:
   tickwire qos show qos.toml
-  tickwire qos show qos.toml market-data
+  tickwire qos show qos.toml desk
   tickwire qos show USER_QOS_PROFILES.xml Lib::Prices --topic Quotes --all
   tickwire qos show USER_QOS_PROFILES.xml Prices -o toml >> qos.toml"
 )]

@@ -31,7 +31,8 @@ use crate::output::{counted, note};
     long_about = "\
 Writes samples that are given as JSON, in the form in which `tickwire topic echo` prints them, or as \
 YAML. A decimal may be a number, or text such as \"101.50\", which keeps all digits. The type is \
-learned from a reader or a writer of the topic, which must be there; the writer is made to match the \
+learned from a reader or a writer of the topic, which must be there, and not `topic echo`, which itself \
+learns it so; the writer is made to match the \
 readers, but for the policies that the `writer` and `publisher` parts of a --qos-file's profile set. \
 Without --rate and --count, each sample is written once. A best-effort reader confirms nothing: what the \
 network loses on the way to it, it misses.
