@@ -54,7 +54,7 @@ Examples:
   tickwire perf latency --transport tcp
   tickwire perf latency --transport shm --wait poll
   tickwire perf latency --size 256 --rate 20000 -n 100000 --log latency.hlog
-  tickwire perf latency --size 256 --subscribers 1 --expect 'p99<50us' --expect 'ratio<1.5'
+  tickwire perf latency -s 256 --subscribers 1 --expect 'p99<50us'
   tickwire perf latency --qos-file qos.toml --qos-profile desk"
 )]
 pub(crate) struct Arguments {
