@@ -1,6 +1,7 @@
 //! Leader/Followers: a thread of the application that waits drives a lane itself, and a thread of the participant does
 //! while none waits. So what somebody waits for comes to him without a change of threads: samples, where the participant is
-//! to be driven so, and always what the control lane brings, such as the acknowledgements without which a writer has no room.
+//! to be driven so, and what the control lane brings to writers and discovery, such as the acknowledgements without which a
+//! writer has no room.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};

@@ -164,7 +164,8 @@ impl Arguments {
         for row in &rows {
             row.note_lateness();
             row.note_losses(wire);
-            if self.wait == Wait::Poll {
+            // By the clock, samples also wait for those before them.
+            if self.wait == Wait::Poll && self.rate.is_none() && has_cores(row.subscribers) {
                 row.note_preemption();
             }
         }
@@ -305,14 +306,14 @@ impl Row {
         }
     }
 
-    /// Where two that poll wait for each other's time slices.
+    /// Where those that poll wait for time slices, though there are cores for all.
     fn note_preemption(&self) {
         let median = Duration::from_nanos(self.ours.quantile_ns(0.5));
         if median >= TIME_SLICE {
-            let name = self.name();
+            let (name, cores) = (self.name(), self.subscribers + 1);
             note(format_args!(
                 "{name}: the median is as long as a time slice: something else had the cores, and what is measured is \
-                 the scheduler; measure again when two cores are idle (`top` shows what is not)"
+                 the scheduler; measure again when {cores} cores are idle (`top` shows what is not)"
             ));
         }
     }

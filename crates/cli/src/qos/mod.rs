@@ -12,7 +12,7 @@ use crate::failure::Result;
 #[command(after_help = "\
 Examples:
   tickwire qos check                               # who does not match, and why
-  tickwire qos show qos.toml market-data           # what a profile says")]
+  tickwire qos show qos.toml desk                  # what a profile says")]
 pub(crate) enum Command {
     Check(check::Arguments),
     Show(show::Arguments),
