@@ -164,6 +164,9 @@ impl Arguments {
         for row in &rows {
             row.note_lateness();
             row.note_losses(wire);
+            if let Some(rate) = self.rate {
+                row.note_backlog(rate, self.count.div_ceil(TURNS));
+            }
             // By the clock, samples also wait for those before them.
             if self.wait == Wait::Poll && self.rate.is_none() && has_cores(row.subscribers) {
                 row.note_preemption();
@@ -318,6 +321,24 @@ impl Row {
         }
     }
 
+    /// Where samples come faster than they are answered, what is measured is how long they queue.
+    fn note_backlog(&self, rate: u32, rounds: u32) {
+        let on_the_way = self.on_the_way(rate);
+        if is_backlog(on_the_way, rounds) {
+            let name = self.name();
+            note(format_args!(
+                "{name}: some {on_the_way:.0} samples were on the way at once, so that they wait for each other: they come \
+                 faster than they are answered; give a lower --rate, or a larger --count if only the first ones do"
+            ));
+        }
+    }
+
+    /// How many samples were on the way at once, in the median.
+    fn on_the_way(&self, rate: u32) -> f64 {
+        let round_trip = 2.0 * self.ours.quantile_ns(0.5) as f64 / 1e9;
+        round_trip * f64::from(rate)
+    }
+
     /// Where the schedule could not be kept the figures are those of a writer that is late.
     fn note_lateness(&self) {
         let late_us = self.late.quantile_ns(0.99) as f64 / 1e3;
@@ -328,6 +349,12 @@ impl Row {
             ));
         }
     }
+}
+
+/// Whether so many samples on the way, of as many as are sent in a row, are more than are answered in time: then a part of
+/// all is, which grows with these.
+fn is_backlog(on_the_way: f64, rounds: u32) -> bool {
+    on_the_way >= f64::from(rounds / 10).max(16.0)
 }
 
 /// Says of which rows the comparison is worth nothing.
@@ -407,5 +434,16 @@ mod tests {
         assert!(!row(1, 10_000, 10_500).is_busy());
         assert!(row(1, 10_000, 12_000).is_busy());
         assert!(!row(3, 10_000, 12_000).is_busy());
+    }
+
+    #[test]
+    fn samples_that_come_faster_than_answers_queue() {
+        let mut row = Row::new(1, 16);
+        row.ours.record(Duration::from_micros(30));
+        assert!(!is_backlog(row.on_the_way(20_000), 400));
+        assert!(!is_backlog(row.on_the_way(20_000), 1));
+        let mut row = Row::new(1, 16);
+        row.ours.record(Duration::from_millis(50));
+        assert!(is_backlog(row.on_the_way(20_000), 10_000));
     }
 }
