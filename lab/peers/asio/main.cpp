@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <boost/asio.hpp>
 #include <boost/version.hpp>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <type_traits>
 
 #include "boost.hpp"
@@ -40,7 +42,9 @@ class Connection {
 public:
     /// Messages have `len` bytes, or a length before them if that is 0.
     Connection(tcp::socket socket, size_t len)
-        : socket(std::move(socket)), buffer_(BUFFER_LEN + len), len_(len) {
+        : socket(std::move(socket)), room_((BUFFER_LEN + len + PAGE - 1) / PAGE * PAGE),
+          buffer_(static_cast<uint8_t*>(std::aligned_alloc(PAGE, room_))), len_(len) {
+        if (!buffer_) throw std::bad_alloc();
         this->socket.set_option(tcp::no_delay(true));
     }
 
@@ -50,7 +54,7 @@ public:
     /// A message, if there is a whole one.
     std::optional<lab::Bytes> next() {
         const auto found = peek();
-        if (found) begin_ = static_cast<size_t>(found->data + found->len - buffer_.data());
+        if (found) begin_ = static_cast<size_t>(found->data + found->len - buffer_.get());
         return found;
     }
 
@@ -59,13 +63,13 @@ public:
     /// Reads what there is; false if there was nothing.
     bool read() {
         if (begin_ == end_) begin_ = end_ = 0;
-        if (buffer_.size() - begin_ < std::max(len_, MAX_TYPED_LEN)) {
-            std::copy(buffer_.data() + begin_, buffer_.data() + end_, buffer_.data());
+        if (room_ - begin_ < std::max(len_, MAX_TYPED_LEN)) {
+            std::copy(buffer_.get() + begin_, buffer_.get() + end_, buffer_.get());
             end_ -= begin_;
             begin_ = 0;
         }
         error_code error;
-        end_ += socket.read_some(asio::buffer(buffer_.data() + end_, buffer_.size() - end_), error);
+        end_ += socket.read_some(asio::buffer(buffer_.get() + end_, room_ - end_), error);
         is_open = !error || error == asio::error::would_block;
         return !error;
     }
@@ -90,9 +94,14 @@ public:
 private:
     static constexpr size_t BUFFER_LEN = 256 * 1024;
     static constexpr size_t MAX_TYPED_LEN = 4096;
+    static constexpr size_t PAGE = 4096;
+
+    struct Free {
+        void operator()(uint8_t* bytes) const { std::free(bytes); }
+    };
 
     std::optional<lab::Bytes> peek() const {
-        const uint8_t* begin = buffer_.data() + begin_;
+        const uint8_t* begin = buffer_.get() + begin_;
         size_t there = end_ - begin_, len = len_;
         if (len_ == 0) {
             uint32_t prefix;
@@ -106,7 +115,10 @@ private:
         return there < len ? std::nullopt : std::optional(lab::Bytes{begin, len});
     }
 
-    std::vector<uint8_t> buffer_;
+    size_t room_;
+    /// Begins a page: what malloc gives of such a length begins 16 bytes behind one, where the kernel's copy takes three
+    /// times as long on AMD's Zen 3.
+    std::unique_ptr<uint8_t[], Free> buffer_;
     size_t begin_ = 0, end_ = 0, len_;
     milliseconds patience_{0};
 };
