@@ -162,9 +162,11 @@ impl Arguments {
         }
         progress.finish();
         for row in &rows {
-            row.note_lateness();
             row.note_losses(wire);
-            if let Some(rate) = self.rate {
+            // Who writes late sends no more at once than he has time for.
+            if !row.note_lateness()
+                && let Some(rate) = self.rate
+            {
                 row.note_backlog(rate, self.count.div_ceil(TURNS));
             }
             // By the clock, samples also wait for those before them.
@@ -323,12 +325,11 @@ impl Row {
 
     /// Where samples come faster than they are answered, what is measured is how long they queue.
     fn note_backlog(&self, rate: u32, rounds: u32) {
-        let on_the_way = self.on_the_way(rate);
-        if is_backlog(on_the_way, rounds) {
+        if is_backlog(self.on_the_way(rate), rounds) {
             let name = self.name();
             note(format_args!(
-                "{name}: some {on_the_way:.0} samples were on the way at once, so that they wait for each other: they come \
-                 faster than they are answered; give a lower --rate, or a larger --count if only the first ones do"
+                "{name}: samples come faster than they are answered, and queue: what is measured is how long the queue \
+                 is; give a lower --rate"
             ));
         }
     }
@@ -339,15 +340,18 @@ impl Row {
         round_trip * f64::from(rate)
     }
 
-    /// Where the schedule could not be kept the figures are those of a writer that is late.
-    fn note_lateness(&self) {
+    /// Where the schedule could not be kept the figures are those of a writer that is late. Whether that is so.
+    fn note_lateness(&self) -> bool {
         let late_us = self.late.quantile_ns(0.99) as f64 / 1e3;
-        if late_us > self.ours.quantile_ns(0.5) as f64 / 1e3 {
+        let is_late = late_us > self.ours.quantile_ns(0.5) as f64 / 1e3;
+        if is_late {
             let name = self.name();
             note(format_args!(
-                "{name}: the writer kept no pace: 1 % of samples were written {late_us:.0} us late or more"
+                "{name}: 1 % of samples were written {late_us:.0} us late or more, which their latencies count: give a \
+                 lower --rate, or measure again when the machine is idle"
             ));
         }
+        is_late
     }
 }
 
