@@ -116,8 +116,8 @@ private:
     }
 
     size_t room_;
-    /// Begins a page: what malloc gives of such a length begins 16 bytes behind one, where the kernel's copy takes three
-    /// times as long on AMD's Zen 3.
+    /// Begins a page: what malloc gives of such a length begins 16 bytes behind one, where the kernel's copy takes more than
+    /// three times as long on AMD's Zen 3.
     std::unique_ptr<uint8_t[], Free> buffer_;
     size_t begin_ = 0, end_ = 0, len_;
     milliseconds patience_{0};

@@ -163,7 +163,7 @@ impl Arguments {
         progress.finish();
         for row in &rows {
             row.note_losses(wire);
-            // Who writes late sends no more at once than he has time for.
+            // Lateness is in the latencies, and would count as samples on the way.
             if !row.note_lateness()
                 && let Some(rate) = self.rate
             {
@@ -180,7 +180,8 @@ impl Arguments {
         let mut out = stdout();
         write_list(&mut out, self.output, &columns, &cells)?;
         out.flush()?;
-        if !measured.has_shared_memory() {
+        // By the clock, bare sockets may be late, too.
+        if !measured.has_shared_memory() && self.rate.is_none() {
             note_busy(&rows, wire);
         }
         let figures: Vec<_> = rows.iter().map(|row| (row.name(), row.figures())).collect();
@@ -329,7 +330,7 @@ impl Row {
             let name = self.name();
             note(format_args!(
                 "{name}: samples come faster than they are answered, and queue: what is measured is how long the queue \
-                 is; give a lower --rate"
+                 is; give a lower --rate, or a larger --count if turns are short"
             ));
         }
     }
