@@ -35,13 +35,14 @@ The floor is the same ping-pong over bare UDP sockets between processes, one sys
 `--transport tcp`, over bare TCP connections with TCP_NODELAY. With `--transport shm` samples go by shared \
 memory, as they do by default in other programs, and the floor stays UDP. \
 Both wait the same way and take turns in the same run, so that they meet the same machine. The ratio is \
-that of the medians. To one subscriber by sockets a ratio below 0.9 shows that the machine was busy: standard \
-error names such rows, whose comparison means nothing. To several it may be less, as one multicast datagram \
+that of the medians. To one subscriber by sockets, and without --rate, a ratio below 0.9 shows that the machine was busy: \
+standard error names such rows, whose comparison means nothing. To several it may be less, as one multicast datagram \
 reaches all of them.
 
 With --rate samples are written by the clock, whether the last one was answered or not, and each counts \
 from when it was to be written: a stall of the writer shows whole in every sample that it held up, one \
-on the way by half, as every round trip counts.
+on the way by half, as every round trip counts. Standard error names rows of which samples were written late, \
+or came faster than they were answered.
 
 Datagrams of the floor that get lost are counted and told; a sample that is lost comes again.
 
