@@ -388,14 +388,44 @@ impl Error for WriteAllError {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Timeout {
     /// What it was.
-    pub(crate) awaited: &'static str,
+    pub(crate) awaited: Awaited,
     /// How long it was waited for.
     pub waited: Duration,
 }
 
+/// What can be waited for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Awaited {
+    Acknowledgments,
+    Condition,
+    Discovery,
+    History,
+    Readers,
+    Request,
+    Sample,
+    Writers,
+}
+
 impl fmt::Display for Timeout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} after {:?}", self.awaited, self.waited)
+        let lacks = match self.awaited {
+            Awaited::Acknowledgments => "samples are not acknowledged by all readers",
+            Awaited::Condition => "no condition holds",
+            Awaited::Discovery => "discovery has not found it",
+            Awaited::History => "historical data has not come",
+            Awaited::Readers => "not enough readers match",
+            Awaited::Request => "no request has come",
+            Awaited::Sample => "no sample has come",
+            Awaited::Writers => "not enough writers match",
+        };
+        write!(f, "{lacks} after {:?}", self.waited)?;
+        match self.awaited {
+            Awaited::Readers | Awaited::Writers => write!(
+                f,
+                "; `tickwire qos check` lists those that do not and why, `tickwire doctor` what keeps them from being heard"
+            ),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -502,13 +532,18 @@ mod tests {
             format!("Error: {error:?}"),
             "Error: TICKWIRE_TRANSPORT: there is no transport `bogus`; there are udp, multicast, tcp, shm"
         );
-        let error = Timeout {
-            awaited: "not enough readers match",
-            waited: Duration::from_secs(60),
+        let timeout = |awaited| {
+            let waited = Duration::from_secs(60);
+            format!("Error: {:?}", Timeout { awaited, waited })
         };
         assert_eq!(
-            format!("Error: {error:?}"),
-            "Error: not enough readers match after 60s"
+            timeout(Awaited::Sample),
+            "Error: no sample has come after 60s"
+        );
+        assert_eq!(
+            timeout(Awaited::Readers),
+            "Error: not enough readers match after 60s; `tickwire qos check` lists those that do not and why, \
+             `tickwire doctor` what keeps them from being heard"
         );
     }
 }

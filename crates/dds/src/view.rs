@@ -15,7 +15,7 @@ use tickwire_rtps::wire::{Guid, GuidPrefix};
 
 use crate::clock;
 use crate::core::Core;
-use crate::error::{Timeout, TypeError};
+use crate::error::{Awaited, Timeout, TypeError};
 use crate::shm::{Obstacle, Way};
 
 /// A look at what discovery knows; each call sees the present state.
@@ -133,7 +133,7 @@ impl<'a> DiscoveryView<'a> {
         let ready = self.core.ended.or(ready);
         let waited = self.core.wait_for_control(timeout, ready);
         waited.flatten().ok_or(Timeout {
-            awaited: "discovery has not found it",
+            awaited: Awaited::Discovery,
             waited: timeout,
         })
     }

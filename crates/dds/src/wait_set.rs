@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::clock;
 use crate::core::Core;
-use crate::error::Timeout;
+use crate::error::{Awaited, Timeout};
 use crate::outgoing;
 use crate::reader::StateMask;
 use crate::reader::shared::ReaderShared;
@@ -202,7 +202,7 @@ impl WaitSet {
             polled => drive_until(polled, timeout, ready),
         };
         result.flatten().ok_or(Timeout {
-            awaited: "no condition holds",
+            awaited: Awaited::Condition,
             waited: timeout,
         })
     }

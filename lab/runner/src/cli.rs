@@ -458,7 +458,7 @@ fn complete_systems(results: &mut Results) {
 
 fn list(folders: &Folders) -> Result<(), String> {
     let peers = systems::read_peers(folders)?;
-    let (systems, absent) = systems::present(&peers, folders);
+    let (systems, absent) = systems::possible(&peers, folders);
     let place = Place {
         cores: std::thread::available_parallelism().map_or(1, usize::from),
         span: Span::OneHost,
@@ -476,6 +476,13 @@ fn list(folders: &Folders) -> Result<(), String> {
         text += &format!("{cells} cells): {}\n", parts.join(", "));
     }
     text += "\nSystems that can run here\n";
+    let built = systems.iter().filter(|system| system.is_built()).count();
+    if built < systems.len() {
+        text += &format!(
+            "({built} of {} are built: `lab/run` does the rest)\n",
+            systems.len()
+        );
+    }
     for system in &systems {
         let takes_part =
             |scenario: &&&Scenario| scenario.parts.iter().any(|it| system.takes_part(it));

@@ -151,6 +151,19 @@ fn parse(text: &str, folder: &Path, folders: &Folders) -> Result<Peer, String> {
 
 /// Those that can run, and those that cannot with the reason.
 pub(crate) fn present(peers: &[Peer], folders: &Folders) -> (Vec<System>, Vec<Absent>) {
+    divide(peers, folders, System::is_built)
+}
+
+/// The same once all that has not been tried has been built.
+pub(crate) fn possible(peers: &[Peer], folders: &Folders) -> (Vec<System>, Vec<Absent>) {
+    divide(peers, folders, |_| true)
+}
+
+fn divide(
+    peers: &[Peer],
+    folders: &Folders,
+    is_there: impl Fn(&System) -> bool,
+) -> (Vec<System>, Vec<Absent>) {
     let (mut systems, mut absent) = (Vec::new(), Vec::new());
     for peer in peers {
         if let Some(reason) = &peer.absent {
@@ -166,7 +179,7 @@ pub(crate) fn present(peers: &[Peer], folders: &Folders) -> (Vec<System>, Vec<Ab
         let note = fs::read_to_string(folders.absence(&peer.folder)).ok();
         for system in &peer.systems {
             let reason = match &note {
-                None if system.program.exists() => {
+                None if is_there(system) => {
                     systems.push(system.clone());
                     continue;
                 }
@@ -286,6 +299,11 @@ impl System {
                 .is_none()
         };
         part.waits.iter().any(is_in)
+    }
+
+    /// Whether its program is there.
+    pub(crate) fn is_built(&self) -> bool {
+        self.program.exists()
     }
 
     /// Whether its programs meet at a broker.

@@ -41,8 +41,9 @@ reaches all of them.
 
 With --rate samples are written by the clock, whether the last one was answered or not, and each counts \
 from when it was to be written: a stall of the writer shows whole in every sample that it held up, one \
-on the way by half, as every round trip counts. Standard error names rows of which samples were written late, \
-or came faster than they were answered.
+on the way by half, as every round trip counts. Standard error names rows of which 1 % of the samples were \
+written late by more than the median latency, and of the others those whose samples came faster than they were \
+answered; json has what that is told by as `late_p99_us` and, of samples, `on_the_way`, and csv likewise.
 
 Datagrams of the floor that get lost are counted and told; a sample that is lost comes again.
 
@@ -147,12 +148,12 @@ impl Arguments {
                 bare: Floor::start(subscribers, wire, self.wait)?,
             };
             for &size in sizes {
-                let mut row = Row::new(subscribers, size);
+                let mut row = Row::new(subscribers, size, self.rate);
                 sides.warm_up(size)?;
                 let begin = Instant::now();
                 for _ in 0..TURNS {
                     let rounds = self.count.div_ceil(TURNS);
-                    sides.turn(size, rounds, self.rate, &mut row)?;
+                    sides.turn(rounds, &mut row)?;
                     progress.advance(1);
                 }
                 if let Some(log) = &mut log {
@@ -165,10 +166,8 @@ impl Arguments {
         for row in &rows {
             row.note_losses(wire);
             // Lateness is in the latencies, and would count as samples on the way.
-            if !row.note_lateness()
-                && let Some(rate) = self.rate
-            {
-                row.note_backlog(rate, self.count.div_ceil(TURNS));
+            if !row.note_lateness() {
+                row.note_backlog(self.count.div_ceil(TURNS));
             }
             // By the clock, samples also wait for those before them.
             if self.wait == Wait::Poll && self.rate.is_none() && has_cores(row.subscribers) {
@@ -203,9 +202,9 @@ impl Sides {
         self.bare.ping(size, WARM_UP, &mut Timing::new())
     }
 
-    fn turn(&mut self, size: usize, rounds: u32, rate: Option<u32>, row: &mut Row) -> Result<()> {
-        let before = self.bare.lost();
-        if let Some(rate) = rate {
+    fn turn(&mut self, rounds: u32, row: &mut Row) -> Result<()> {
+        let (size, before) = (row.size, self.bare.lost());
+        if let Some(rate) = row.rate {
             let late = self.ours.ping_at(size, rounds, rate, &mut row.ours)?;
             row.late.merge(&late);
             self.bare.ping_at(size, rounds, rate, &mut row.bare)?;
@@ -224,19 +223,22 @@ impl Sides {
 struct Row {
     subscribers: u32,
     size: usize,
+    /// Samples a second, where a clock said when.
+    rate: Option<u32>,
     ours: Timing,
     bare: Timing,
-    /// How late samples were written, where a clock said when.
+    /// How late samples were written then.
     late: Timing,
     /// Pings of the floor that some responder has not answered.
     lost: u64,
 }
 
 impl Row {
-    fn new(subscribers: u32, size: usize) -> Self {
+    fn new(subscribers: u32, size: usize, rate: Option<u32>) -> Self {
         Self {
             subscribers,
             size,
+            rate,
             ours: Timing::new(),
             bare: Timing::new(),
             late: Timing::new(),
@@ -277,7 +279,11 @@ impl Row {
             }
             ListFormat::Json | ListFormat::Csv => {
                 cells.extend(bare);
+                let late = self.rate.map(|_| self.late_us());
+                let waiting = [json!(late), json!(self.on_the_way())];
                 cells.extend([json!(self.lost), json!(self.ratio())]);
+                // Null without a clock.
+                cells.extend(waiting);
             }
         }
         cells
@@ -326,8 +332,8 @@ impl Row {
     }
 
     /// Where samples come faster than they are answered, what is measured is how long they queue.
-    fn note_backlog(&self, rate: u32, rounds: u32) {
-        if is_backlog(self.on_the_way(rate), rounds) {
+    fn note_backlog(&self, rounds: u32) {
+        if self.on_the_way().is_some_and(|it| is_backlog(it, rounds)) {
             let name = self.name();
             note(format_args!(
                 "{name}: samples come faster than they are answered, and queue: what is measured is how long the queue \
@@ -336,15 +342,20 @@ impl Row {
         }
     }
 
-    /// How many samples were on the way at once, in the median.
-    fn on_the_way(&self, rate: u32) -> f64 {
+    /// How many samples were on the way at once, in the median, where a clock said when they are written.
+    fn on_the_way(&self) -> Option<f64> {
         let round_trip = 2.0 * self.ours.quantile_ns(0.5) as f64 / 1e9;
-        round_trip * f64::from(rate)
+        Some(round_trip * f64::from(self.rate?))
+    }
+
+    /// How late 99 of 100 samples were written at most.
+    fn late_us(&self) -> f64 {
+        self.late.quantile_ns(0.99) as f64 / 1e3
     }
 
     /// Where the schedule could not be kept the figures are those of a writer that is late. Whether that is so.
     fn note_lateness(&self) -> bool {
-        let late_us = self.late.quantile_ns(0.99) as f64 / 1e3;
+        let late_us = self.late_us();
         let is_late = late_us > self.ours.quantile_ns(0.5) as f64 / 1e3;
         if is_late {
             let name = self.name();
@@ -409,6 +420,9 @@ fn columns(wire: Wire, format: ListFormat) -> Vec<String> {
         }
     }
     columns.push("ratio".to_owned());
+    if !matches!(format, ListFormat::Table) {
+        columns.extend(["late p99 us", "on the way"].map(str::to_owned));
+    }
     columns
 }
 
@@ -432,7 +446,7 @@ mod tests {
     #[test]
     fn a_bare_socket_that_is_slower_than_samples_shows_a_busy_machine() {
         let row = |subscribers: u32, ours: u64, bare: u64| {
-            let mut row = Row::new(subscribers, 16);
+            let mut row = Row::new(subscribers, 16, None);
             row.ours.record(Duration::from_nanos(ours));
             row.bare.record(Duration::from_nanos(bare));
             row
@@ -444,12 +458,14 @@ mod tests {
 
     #[test]
     fn samples_that_come_faster_than_answers_queue() {
-        let mut row = Row::new(1, 16);
-        row.ours.record(Duration::from_micros(30));
-        assert!(!is_backlog(row.on_the_way(20_000), 400));
-        assert!(!is_backlog(row.on_the_way(20_000), 1));
-        let mut row = Row::new(1, 16);
-        row.ours.record(Duration::from_millis(50));
-        assert!(is_backlog(row.on_the_way(20_000), 10_000));
+        let on_the_way = |round_trip: Duration| {
+            let mut row = Row::new(1, 16, Some(20_000));
+            row.ours.record(round_trip / 2);
+            row.on_the_way().expect("there is a rate")
+        };
+        let few = on_the_way(Duration::from_micros(60));
+        assert!(!is_backlog(few, 400));
+        assert!(!is_backlog(few, 1));
+        assert!(is_backlog(on_the_way(Duration::from_millis(100)), 10_000));
     }
 }

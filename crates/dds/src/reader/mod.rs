@@ -56,7 +56,7 @@ use crate::clock;
 use crate::core::Core;
 use crate::enabling::Enabling;
 use crate::endpoints;
-use crate::error::{ContentFilterError, EnableError, SetQosError, Timeout};
+use crate::error::{Awaited, ContentFilterError, EnableError, SetQosError, Timeout};
 use crate::lifeline::Lifeline;
 use crate::qos::DataReaderQos;
 use crate::signal::{Ended, lock};
@@ -147,7 +147,7 @@ impl<T: TopicSupport> DataReader<T> {
         let has_data = || shared.has(StateMask::NOT_READ).then_some(());
         let waited = shared.core.wait(timeout, ended.or(has_data));
         waited.flatten().ok_or(Timeout {
-            awaited: "no sample has come",
+            awaited: Awaited::Sample,
             waited: timeout,
         })
     }
@@ -168,7 +168,7 @@ impl<T: TopicSupport> DataReader<T> {
         };
         let waited = shared.core.wait(timeout, ended.or(matched));
         waited.flatten().ok_or(Timeout {
-            awaited: "not enough writers match",
+            awaited: Awaited::Writers,
             waited: timeout,
         })?;
         let pair = |writer: &Guid| (*writer, shared.guid);
@@ -190,7 +190,7 @@ impl<T: TopicSupport> DataReader<T> {
         let has_history = || shared.with_state(|state| state.machine.has_history().then_some(()));
         let waited = shared.core.wait(timeout, ended.or(has_history));
         waited.flatten().ok_or(Timeout {
-            awaited: "historical data has not come",
+            awaited: Awaited::History,
             waited: timeout,
         })
     }

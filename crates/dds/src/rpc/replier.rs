@@ -10,7 +10,7 @@ use tickwire_rtps::SampleIdentity;
 
 use super::config::ServiceConfig;
 use super::error::CreateError;
-use crate::error::{Timeout, WriteError};
+use crate::error::{Awaited, Timeout, WriteError};
 use crate::participant::DomainParticipant;
 use crate::reader::{DataReader, SampleInfo, StateMask};
 use crate::type_support::TopicSupport;
@@ -141,7 +141,7 @@ impl<Q: TopicSupport, P: TopicSupport> Replier<Q, P> {
         let ready = self.reader.ended().or(|| self.take());
         let request = self.reader.core().wait(timeout, ready);
         request.flatten().ok_or(Timeout {
-            awaited: "no request has come",
+            awaited: Awaited::Request,
             waited: timeout,
         })
     }

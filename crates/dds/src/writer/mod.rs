@@ -34,7 +34,7 @@ pub use tickwire_store::LogCounters;
 use crate::clock;
 use crate::enabling::Enabling;
 use crate::endpoints;
-use crate::error::{EnableError, SetQosError, Timeout, WriteError};
+use crate::error::{Awaited, EnableError, SetQosError, Timeout, WriteError};
 use crate::lifeline::Lifeline;
 use crate::loan::{BytesInPlace, Lender, Loan, LoanError};
 use crate::outgoing::Scratch;
@@ -275,7 +275,7 @@ impl<T: TopicSupport> DataWriter<T> {
         } = &*self.handle;
         let acknowledged = endpoint.wait_for_acknowledgments(timeout, ended);
         acknowledged.ok_or(Timeout {
-            awaited: "samples are not acknowledged by all readers",
+            awaited: Awaited::Acknowledgments,
             waited: timeout,
         })
     }
@@ -301,7 +301,7 @@ impl<T: TopicSupport> DataWriter<T> {
         let ready = self.handle.ended.or(matched);
         let waited = endpoint.core.wait_for_control(timeout, ready);
         waited.flatten().ok_or(Timeout {
-            awaited: "not enough readers match",
+            awaited: Awaited::Readers,
             waited: timeout,
         })?;
         let pair = |reader: ReaderStatus| (endpoint.guid, reader.guid);
