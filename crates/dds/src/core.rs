@@ -630,19 +630,21 @@ impl Core {
     }
 
     /// Sends what endpoints have left and empties the outbox.
+    #[inline]
     pub(crate) fn send_user(&self, outbox: &mut Outbox) {
-        self.send(Channel::Data, outbox);
+        if !outbox.is_empty() {
+            self.send(Channel::Data, outbox);
+        }
     }
 
     /// Sends what discovery has left and empties the outbox.
     pub(crate) fn send_metatraffic(&self, outbox: &mut Outbox) {
-        self.send(Channel::Control, outbox);
+        if !outbox.is_empty() {
+            self.send(Channel::Control, outbox);
+        }
     }
 
     fn send(&self, from: Channel, outbox: &mut Outbox) {
-        if outbox.is_empty() {
-            return;
-        }
         let (mut datagrams, mut bytes) = (0, 0);
         for (datagram, to) in outbox.datagrams() {
             let count = to.len() - self.send_by_logs(datagram, to);

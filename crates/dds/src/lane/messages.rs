@@ -61,7 +61,9 @@ impl<'a> Messages<'a> {
 
     pub(crate) fn next_submessage(&mut self) -> Option<Result<Submessage<'a>, Malformed>> {
         loop {
-            if let Some(next) = self.current.next_submessage() {
+            if !self.current.is_done()
+                && let Some(next) = self.current.next_submessage()
+            {
                 return Some(next);
             }
             let (record, bytes) = self.log.next()?;
