@@ -463,10 +463,14 @@ impl Core {
 
     /// Does what the submessages that discovery has [handled](Self::handle_discovery) demand. Those
     /// who wait are woken if they may have taught discovery something.
+    #[inline]
     pub(crate) fn end_discovery(&self, discovered: Discovered, outbox: &mut Outbox) {
-        if discovered == Discovered::Nothing {
-            return;
+        if discovered != Discovered::Nothing {
+            self.follow_discovered(discovered, outbox);
         }
+    }
+
+    fn follow_discovered(&self, discovered: Discovered, outbox: &mut Outbox) {
         self.follow(lock(&self.discovery), outbox);
         if discovered == Discovered::News {
             self.raise();
@@ -644,6 +648,7 @@ impl Core {
         }
     }
 
+    /// Sends what is in the outbox, which is not empty.
     fn send(&self, from: Channel, outbox: &mut Outbox) {
         let (mut datagrams, mut bytes) = (0, 0);
         for (datagram, to) in outbox.datagrams() {

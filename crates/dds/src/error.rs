@@ -418,21 +418,28 @@ impl fmt::Display for Timeout {
             Awaited::Sample => "no sample has come",
             Awaited::Writers => "not enough writers match",
         };
-        write!(f, "{lacks} after {:?}", self.waited)?;
-        match self.awaited {
-            Awaited::Readers | Awaited::Writers => write!(
-                f,
-                "; `tickwire qos check` lists those that do not and why, `tickwire doctor` what keeps them from being heard"
-            ),
-            _ => Ok(()),
-        }
+        write!(f, "{lacks} after {:?}", self.waited)
     }
 }
 
-/// The sentence, too, which a `main` that returns the error shows.
+/// The sentence, too, and the [hint](Timeout::hint), which a `main` that returns the error shows.
 impl fmt::Debug for Timeout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
+        fmt::Display::fmt(self, f)?;
+        self.hint().map_or(Ok(()), |hint| write!(f, "; {hint}"))
+    }
+}
+
+impl Timeout {
+    /// What to do about it, for a person who can run `tickwire` while the participants are there.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self.awaited {
+            Awaited::Readers | Awaited::Writers => Some(
+                "in the same domain (--domain), `tickwire qos check` says of those that do not match why, and \
+                 `tickwire doctor` what keeps others from being heard",
+            ),
+            _ => None,
+        }
     }
 }
 
@@ -540,10 +547,11 @@ mod tests {
             timeout(Awaited::Sample),
             "Error: no sample has come after 60s"
         );
-        assert_eq!(
-            timeout(Awaited::Readers),
-            "Error: not enough readers match after 60s; `tickwire qos check` lists those that do not and why, \
-             `tickwire doctor` what keeps them from being heard"
-        );
+        for (awaited, whom) in [(Awaited::Readers, "readers"), (Awaited::Writers, "writers")] {
+            let hint = "in the same domain (--domain), `tickwire qos check` says of those that do not match why, and \
+                        `tickwire doctor` what keeps others from being heard";
+            let told = format!("Error: not enough {whom} match after 60s; {hint}");
+            assert_eq!(timeout(awaited), told);
+        }
     }
 }

@@ -706,12 +706,9 @@ impl Dispatch<'_> {
     }
 
     /// What discovery has heard takes effect, once for all of it.
-    #[inline]
     fn end_discovery(&mut self) {
-        if *self.discovered != Discovered::Nothing {
-            let discovered = std::mem::replace(self.discovered, Discovered::Nothing);
-            self.core.end_discovery(discovered, self.outbox);
-        }
+        let discovered = std::mem::replace(self.discovered, Discovered::Nothing);
+        self.core.end_discovery(discovered, self.outbox);
     }
 
     fn hand_to_readers<'a>(

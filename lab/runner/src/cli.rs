@@ -475,11 +475,11 @@ fn list(folders: &Folders) -> Result<(), String> {
         text += &format!("  {name:12} {title} ({article}, ");
         text += &format!("{cells} cells): {}\n", parts.join(", "));
     }
-    text += "\nSystems that can run here\n";
+    text += "\nSystems that can run here, as far as is known\n";
     let built = systems.iter().filter(|system| system.is_built()).count();
     if built < systems.len() {
         text += &format!(
-            "({built} of {} are built: `lab/run` does the rest)\n",
+            "({built} of {} are built: `lab/run` builds the rest)\n",
             systems.len()
         );
     }

@@ -154,7 +154,7 @@ pub(crate) fn present(peers: &[Peer], folders: &Folders) -> (Vec<System>, Vec<Ab
     divide(peers, folders, System::is_built)
 }
 
-/// The same once all that has not been tried has been built.
+/// The same as if everything had been built whose build has not failed yet.
 pub(crate) fn possible(peers: &[Peer], folders: &Folders) -> (Vec<System>, Vec<Absent>) {
     divide(peers, folders, |_| true)
 }
@@ -387,6 +387,27 @@ mod tests {
         assert!(system.program.ends_with("peers/zeromq"));
         assert_eq!(system.policy, "as its guide says");
         assert!(!system.is_floor && !system.has_broker());
+    }
+
+    #[test]
+    fn what_is_not_built_is_absent_and_possible_until_its_build_has_failed() {
+        let target = std::env::temp_dir().join(format!("lab-systems-{}", std::process::id()));
+        let folders = Folders {
+            built: target.clone(),
+            ..Folders::of(Path::new("/lab"))
+        };
+        let mut peer = example();
+        peer.systems[0].program = target.join("zeromq");
+        let peers = [peer];
+        let counts = |(systems, absent): (Vec<System>, Vec<Absent>)| (systems.len(), absent.len());
+        let both = || [present(&peers, &folders), possible(&peers, &folders)].map(counts);
+        assert_eq!(both(), [(0, 1), (1, 0)]);
+        fs::create_dir_all(&target).unwrap();
+        fs::write(&peers[0].systems[0].program, "").unwrap();
+        assert_eq!(both(), [(1, 0), (1, 0)]);
+        fs::write(folders.absence(&peers[0].folder), "no such package").unwrap();
+        assert_eq!(both(), [(0, 1), (0, 1)]);
+        fs::remove_dir_all(&target).unwrap();
     }
 
     #[test]

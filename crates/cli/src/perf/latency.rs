@@ -43,7 +43,9 @@ With --rate samples are written by the clock, whether the last one was answered 
 from when it was to be written: a stall of the writer shows whole in every sample that it held up, one \
 on the way by half, as every round trip counts. Standard error names rows of which 1 % of the samples were \
 written late by more than the median latency, and of the others those whose samples came faster than they were \
-answered; json has what that is told by as `late_p99_us` and, of samples, `on_the_way`, and csv likewise.
+answered: by then 16 are on the way at once, and a hundredth of --count. Of each row, json has `late_p99_us`, how \
+late 99 of 100 samples were written at most, and `on_the_way`, how many were so in the median, which says something \
+where few were late; csv has both with blanks. Without --rate they are null.
 
 Datagrams of the floor that get lost are counted and told; a sample that is lost comes again.
 
@@ -227,7 +229,7 @@ struct Row {
     rate: Option<u32>,
     ours: Timing,
     bare: Timing,
-    /// How late samples were written then.
+    /// How late samples were written, where there is a rate.
     late: Timing,
     /// Pings of the floor that some responder has not answered.
     lost: u64,
@@ -279,11 +281,10 @@ impl Row {
             }
             ListFormat::Json | ListFormat::Csv => {
                 cells.extend(bare);
+                // The last two are null without a clock.
                 let late = self.rate.map(|_| self.late_us());
-                let waiting = [json!(late), json!(self.on_the_way())];
                 cells.extend([json!(self.lost), json!(self.ratio())]);
-                // Null without a clock.
-                cells.extend(waiting);
+                cells.extend([json!(late), json!(self.on_the_way())]);
             }
         }
         cells
@@ -454,6 +455,24 @@ mod tests {
         assert!(!row(1, 10_000, 10_500).is_busy());
         assert!(row(1, 10_000, 12_000).is_busy());
         assert!(!row(3, 10_000, 12_000).is_busy());
+    }
+
+    #[test]
+    fn rows_have_what_columns_say() {
+        for format in [ListFormat::Table, ListFormat::Json, ListFormat::Csv] {
+            let columns = columns(Wire::Udp, format);
+            for rate in [None, Some(1_000)] {
+                let cells = Row::new(1, 16, rate).cells(format);
+                assert_eq!(cells.len(), columns.len(), "{columns:?}");
+                let place = columns.iter().position(|name| name == "late p99 us");
+                if let Some(place) = place {
+                    let is_null = [place, place + 1].map(|at| cells[at].is_null());
+                    assert_eq!(is_null, [rate.is_none(); 2]);
+                    assert_eq!(columns[place + 1], "on the way");
+                }
+                assert_eq!(place.is_none(), matches!(format, ListFormat::Table));
+            }
+        }
     }
 
     #[test]

@@ -166,6 +166,8 @@ fn latency_is_measured_beside_the_floor() {
             rows[row]["p50_us"].as_f64() > Some(0.0)
                 && rows[row]["UDP_p50_us"].as_f64() > Some(0.0)
         );
+        assert_eq!(rows[row].get("late_p99_us"), Some(&Value::Null));
+        assert_eq!(rows[row].get("on_the_way"), Some(&Value::Null));
     }
 }
 
@@ -203,7 +205,14 @@ fn latency_by_the_clock_is_logged_and_held_to_what_is_expected() {
     };
     let met = measure("block", "p50<100s");
     assert_eq!(met.status, 0, "{}", met.stderr);
-    assert!(met.stdout.contains("\n1,64,"), "{}", met.stdout);
+    let (columns, row) = met.stdout.split_once('\n').expect("two lines");
+    assert!(
+        columns.ends_with(",ratio,late p99 us,on the way"),
+        "{columns}"
+    );
+    assert!(row.starts_with("1,64,"), "{row}");
+    let last = row.trim_end().rsplit(',').take(2);
+    assert!(last.map(str::parse::<f64>).all(|it| it.is_ok()), "{row}");
     let log = fs::read_to_string(folder.path().join("latency.hlog")).expect("it was asked for");
     for tag in [
         "Tag=tickwire/64-B-to-1-subscriber,",

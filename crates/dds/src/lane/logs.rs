@@ -45,7 +45,7 @@ impl Batch {
         self.records.last().map_or(0, |last| last.place.end)
     }
 
-    /// The bytes of all records. For a lone one a loop takes longer than the rest of its reading.
+    /// The bytes of all records. One alone, the usual case, is spared the beginning of a loop over many.
     fn payload_len(&self) -> usize {
         match self.records.as_slice() {
             [only] => only.place.len(),

@@ -61,9 +61,7 @@ impl<'a> Messages<'a> {
 
     pub(crate) fn next_submessage(&mut self) -> Option<Result<Submessage<'a>, Malformed>> {
         loop {
-            if !self.current.is_done()
-                && let Some(next) = self.current.next_submessage()
-            {
+            if let Some(next) = self.current.next_submessage() {
                 return Some(next);
             }
             let (record, bytes) = self.log.next()?;

@@ -241,6 +241,9 @@ impl<'a> MessageReader<'a> {
     /// next one is asked for.
     #[inline]
     pub fn next_submessage(&mut self) -> Option<Result<Submessage<'a>, Malformed>> {
+        if self.is_done() {
+            return None;
+        }
         match self.next_sample() {
             Some(data) => Some(Ok(Submessage::Data(data))),
             None => self.any_submessage(),
