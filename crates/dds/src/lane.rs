@@ -706,6 +706,7 @@ impl Dispatch<'_> {
     }
 
     /// What discovery has heard takes effect, once for all of it.
+    #[inline]
     fn end_discovery(&mut self) {
         let discovered = std::mem::replace(self.discovered, Discovered::Nothing);
         self.core.end_discovery(discovered, self.outbox);
