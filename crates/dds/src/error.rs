@@ -435,8 +435,8 @@ impl Timeout {
     pub fn hint(&self) -> Option<&'static str> {
         match self.awaited {
             Awaited::Readers | Awaited::Writers => Some(
-                "in the same domain (--domain), `tickwire qos check` says of those that do not match why, and \
-                 `tickwire doctor` what keeps others from being heard",
+                "while one waits, `tickwire topic ls` in its domain (--domain) says who is there, and `tickwire qos check` \
+                 why they do not match",
             ),
             _ => None,
         }
@@ -548,8 +548,8 @@ mod tests {
             "Error: no sample has come after 60s"
         );
         for (awaited, whom) in [(Awaited::Readers, "readers"), (Awaited::Writers, "writers")] {
-            let hint = "in the same domain (--domain), `tickwire qos check` says of those that do not match why, and \
-                        `tickwire doctor` what keeps others from being heard";
+            let hint = "while one waits, `tickwire topic ls` in its domain (--domain) says who is there, and `tickwire \
+                        qos check` why they do not match";
             let told = format!("Error: not enough {whom} match after 60s; {hint}");
             assert_eq!(timeout(awaited), told);
         }

@@ -24,7 +24,8 @@ Compiles files of OMG IDL 4.2 with the annotations of XTypes 1.3, as one text, w
 directives, and tells each error and warning with its line, a caret, and what to do. Then lists the \
 types: whether they are for topics, how they may change, and which members are the key; as JSON also the \
 identifiers that participants announce of them, as `tickwire topic info` shows them. The interfaces follow; \
-as JSON with the names of their operations and attributes.
+as JSON with the names of their operations and attributes. What a language cannot have, such as `long double`, \
+`tickwire idl gen` refuses.
 
 The exit status is 1 if there is an error; warnings leave it 0.",
     after_help = "\

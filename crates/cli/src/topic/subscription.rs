@@ -130,8 +130,12 @@ impl Subscription {
                     "waiting for a writer of the topic `{}`",
                     self.name
                 ));
-                if let Some(name) = self.near_name() {
-                    note(format_args!("hint: there is a topic `{name}`"));
+                match self.near_name() {
+                    Some(name) => note(format_args!("hint: there is a topic `{name}`")),
+                    None => note(format_args!(
+                        "hint: `tickwire topic ls {}` lists the topics",
+                        network.again()
+                    )),
                 }
                 let participants = self.participant.discovery().participants();
                 if self.awaits_rendezvous && !participants.iter().any(|one| one.is_rendezvous()) {

@@ -181,6 +181,8 @@ fn a_topic_is_waited_for_and_an_unknown_type_printed_in_hexadecimal() {
         said.next().as_deref(),
         Some("waiting for a writer of the topic `Quotes`")
     );
+    let hint = said.next().expect("what to do");
+    assert!(hint.starts_with("hint: `tickwire topic ls"), "{hint}");
     let secretive = builder(&domain).announce_types(false);
     let participant = secretive.build().expect("a participant");
     let topic = participant.topic::<Quote>("Quotes").expect("a topic");

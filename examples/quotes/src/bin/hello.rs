@@ -13,7 +13,7 @@ struct Quote {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let participant = DomainParticipant::new(0)?;
-    let topic = participant.topic::<Quote>("Quotes")?;
+    let topic = participant.topic::<Quote>("Hello")?;
     let reader = participant.reader(&topic)?;
     let writer = participant.writer(&topic)?;
     writer.wait_for_matched(1, Duration::from_secs(5))?;
