@@ -9,7 +9,7 @@ use tickwire::qos;
 
 use crate::failure::{Failure, Result};
 use crate::output::{counted, stdout, table};
-use crate::survey::{Endpoints, Mismatch, ReportFormat, Survey, SurveyOptions};
+use crate::survey::{Endpoints, Mismatch, ReportFormat, Survey, SurveyOptions, Ways};
 
 /// Explain each writer and reader that do not match
 #[derive(Args)]
@@ -18,11 +18,12 @@ use crate::survey::{Endpoints, Mismatch, ReportFormat, Survey, SurveyOptions};
 Listens to discovery for a while, compares every writer of each topic with every reader of it, and \
 explains each pair that does not match: which policy, what the reader requests, what the writer \
 offers, and what to change on which side. Types, keys and partitions are compared, too. Topics that \
-have only readers, or only writers, are reported if their name is nearly that of the other half.
+have only readers, or only writers, are reported if their name is nearly that of the other half, and pairs that \
+match and do not find each other, as the one participant has UDP alone and the other TCP.
 
 Neither side needs to be Tickwire's: what is compared is what both announce. It changes nothing.
 
-The exit status is 1 if something does not match that only partitions do not keep apart, since those \
+The exit status is 1 if any of this is found, but for pairs that partitions alone keep apart, since those \
 are there to keep apart.",
     after_help = "\
 Examples:
@@ -50,6 +51,8 @@ struct Findings<'s> {
     matching_pairs: u64,
     undecided_pairs: u64,
     mismatches: Vec<(&'s str, Mismatch)>,
+    /// Of pairs that match, those that do not find each other.
+    apart: Vec<(&'s str, Ways)>,
     /// A topic of which one half is missing, and the name that is likely meant.
     near_misses: Vec<(&'s str, &'s Endpoints, &'s str)>,
 }
@@ -92,6 +95,9 @@ impl<'s> Findings<'s> {
         let undecided = topic.undecided_pairs();
         self.undecided_pairs += undecided as u64;
         self.matching_pairs += pairs.saturating_sub(mismatched + undecided) as u64;
+        let ways = Ways::all_of(survey, topic).into_iter();
+        let apart = ways.filter(|ways| ways.apart.is_some());
+        self.apart.extend(apart.map(|ways| (name, ways)));
         let named = mismatches.into_iter().map(|mismatch| (name, mismatch));
         self.mismatches.extend(named);
         // Of two halves each has the other's name nearest.
@@ -120,6 +126,14 @@ impl<'s> Findings<'s> {
             let rows: Vec<_> = mismatch.verdict.mismatches.iter().map(row).collect();
             for line in table(&columns, &rows).to_string().lines() {
                 writeln!(out, "  {}", line.trim_end())?;
+            }
+            writeln!(out)?;
+        }
+        for (name, ways) in &self.apart {
+            let pairs = counted(ways.pairs as u64, "pair matches", "pairs match");
+            writeln!(out, "{name}: {pairs}, but samples go by {ways}")?;
+            for (role, endpoint) in [("writer", ways.writer), ("reader", ways.reader)] {
+                writeln!(out, "  {role} {endpoint} of {}", survey.owner(endpoint))?;
             }
             writeln!(out)?;
         }
@@ -168,12 +182,18 @@ impl<'s> Findings<'s> {
             let (has, lacks) = halves(topic);
             json!({"topic": name, "has": has, "lacks": lacks, "nearest": near})
         });
+        let apart = self.apart.iter().map(|(name, ways)| {
+            let mut apart = ways.to_json();
+            apart["topic"] = json!(name);
+            apart
+        });
         json!({
             "topics": self.topics,
             "matching_pairs": self.matching_pairs,
             "mismatched_pairs": self.mismatched(),
             "undecided_pairs": self.undecided_pairs,
             "mismatches": mismatches.collect::<Vec<_>>(),
+            "apart": apart.collect::<Vec<_>>(),
             "near_misses": near_misses.collect::<Vec<_>>(),
         })
     }
@@ -193,7 +213,13 @@ impl<'s> Findings<'s> {
     }
 
     fn conclusion(&self) -> Result<()> {
+        let apart: usize = self.apart.iter().map(|(_, ways)| ways.pairs).sum();
         match (self.unwanted(), self.near_misses.len()) {
+            (0, 0) if apart > 0 => Err(Failure::new(counted(
+                apart as u64,
+                "pair of writer and reader has no transport in common",
+                "pairs of writer and reader have no transport in common",
+            ))),
             (0, 0) => Ok(()),
             (0, near) => Err(Failure::new(counted(
                 near as u64,

@@ -17,6 +17,9 @@ pub(crate) struct Ways {
     pub(crate) protocol: Option<&'static str>,
     /// Whose participants do not offer shared memory: writer, reader.
     pub(crate) lacking: Vec<&'static str>,
+    /// The only transports of the writer's and the reader's participant, where these differ: they match, and do not find
+    /// each other.
+    pub(crate) apart: Option<[&'static str; 2]>,
     /// How many pairs there are.
     pub(crate) pairs: usize,
 }
@@ -43,8 +46,11 @@ impl Ways {
                 Way::SharedMemory => (None, Vec::new()),
                 Way::Network(_) => (protocol(reader, other), lacking(participants)),
             };
+            let apart = apart(participants);
             let is_same = |known: &&mut Self| {
-                (&known.way, known.protocol, &known.lacking) == (&way, protocol, &lacking)
+                let same =
+                    (&known.way, known.protocol, &known.lacking) == (&way, protocol, &lacking);
+                same && known.apart == apart
             };
             match ways.iter_mut().find(is_same) {
                 Some(known) => known.pairs += 1,
@@ -54,6 +60,7 @@ impl Ways {
                     way,
                     protocol,
                     lacking,
+                    apart,
                     pairs: 1,
                 }),
             }
@@ -63,16 +70,18 @@ impl Ways {
 
     pub(crate) fn to_json(&self) -> Value {
         let (way, obstacle) = match &self.way {
-            Way::SharedMemory => ("shared memory", None),
-            Way::Network(obstacle) => ("network", Some(obstacle.to_string())),
+            _ if self.apart.is_some() => (None, None),
+            Way::SharedMemory => (Some("shared memory"), None),
+            Way::Network(obstacle) => (Some("network"), Some(obstacle.to_string())),
         };
         json!({
             "writer": self.writer.to_string(),
             "reader": self.reader.to_string(),
             "way": way,
-            "protocol": self.protocol,
+            "protocol": self.protocol.filter(|_| way.is_some()),
             "without_shared_memory": self.lacking,
             "why_no_shared_memory": obstacle,
+            "apart": self.apart,
             "pairs": self.pairs,
         })
     }
@@ -80,6 +89,13 @@ impl Ways {
 
 impl fmt::Display for Ways {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some([writer, reader]) = self.apart {
+            return write!(
+                f,
+                "nothing: the writer's participant has {writer} alone and the reader's {reader} alone, so that they do not find \
+                 each other; have both use one (`participant.transports`, TICKWIRE_TRANSPORT)"
+            );
+        }
         let Way::Network(obstacle) = &self.way else {
             return self.way.fmt(f);
         };
@@ -122,6 +138,27 @@ fn protocol(reader: &EndpointData, participant: Option<&ParticipantData>) -> Opt
             .any(|kind| kind == LocatorKind::TICKWIRE_TCP)
             .then_some("TCP"),
     }
+}
+
+/// The transports of two participants by which they have addresses, if each has but one, and not the same.
+fn apart(participants: [Option<&ParticipantData>; 2]) -> Option<[&'static str; 2]> {
+    let only = |participant: Option<&ParticipantData>| {
+        let participant = participant?;
+        let all = [
+            &participant.metatraffic_unicast,
+            &participant.default_unicast,
+        ];
+        let mut all = all.into_iter().flatten().map(|locator| match locator.kind {
+            LocatorKind::UDP_V4 | LocatorKind::UDP_V6 => Some("UDP"),
+            LocatorKind::TICKWIRE_TCP => Some("TCP"),
+            _ => None,
+        });
+        let first = all.next()??;
+        all.all(|other| other == Some(first)).then_some(first)
+    };
+    let [writer, reader] = participants.map(only);
+    let apart = [writer?, reader?];
+    (apart[0] != apart[1]).then_some(apart)
 }
 
 /// Which of a writer's and a reader's participants do not offer shared memory.
@@ -181,6 +218,7 @@ mod tests {
                 way: way(both[0], both[1]),
                 protocol: protocol(&reader, Some(&theirs)),
                 lacking: lacking(both),
+                apart: None,
                 pairs: 1,
             };
             ways.to_string()
@@ -192,6 +230,37 @@ mod tests {
         assert_eq!(said(&[tcp, udp]), format!("UDP {lacks}"));
         assert_eq!(said(&[tcp]), format!("TCP {lacks}"));
         assert_eq!(said(&[]), format!("the network {lacks}"));
+    }
+
+    #[test]
+    fn who_has_no_transport_in_common_is_apart() {
+        let udp = Locator::udp_v4([127, 0, 0, 1].into(), 7411);
+        let tcp = Locator {
+            kind: LocatorKind::TICKWIRE_TCP,
+            ..udp
+        };
+        let strange = Locator {
+            kind: LocatorKind(77),
+            ..udp
+        };
+        let participant = |discovery: &[Locator], data: &[Locator]| ParticipantData {
+            metatraffic_unicast: discovery.to_vec(),
+            default_unicast: data.to_vec(),
+            ..ParticipantData::new(GuidPrefix([1; 12]))
+        };
+        let by_udp = participant(&[udp], &[udp]);
+        let of = |other| apart([Some(&by_udp), Some(&other)]);
+        assert_eq!(of(participant(&[tcp], &[tcp])), Some(["UDP", "TCP"]));
+        for other in [
+            participant(&[udp], &[]),
+            participant(&[udp], &[tcp]),
+            participant(&[tcp, udp], &[tcp]),
+            participant(&[tcp], &[strange]),
+            participant(&[], &[]),
+        ] {
+            assert_eq!(of(other), None);
+        }
+        assert_eq!(apart([Some(&by_udp), None]), None);
     }
 
     #[test]

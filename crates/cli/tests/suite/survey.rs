@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::common::{Domain, Folder, Run, tickwire};
 use serde_json::{Value, json};
 use tickwire::{
-    DataReaderQos, DataWriterQos, DomainParticipant, PublisherQos, SubscriberQos, Topic,
+    DataReaderQos, DataWriterQos, DomainParticipant, PublisherQos, SubscriberQos, Topic, Transport,
 };
 
 #[derive(Topic, Clone, Debug, PartialEq)]
@@ -281,6 +281,35 @@ fn nothing_to_complain_of_is_no_failure() {
         (checked.status, checked.stdout.as_str()),
         (0, "1 topic, 1 pair matches, 0 do not\n")
     );
+}
+
+#[test]
+fn a_match_without_a_transport_in_common_is_a_failure() {
+    let domain = Domain::reserve();
+    let by = |transports: &[Transport]| {
+        let id = domain.id.parse().expect("a number");
+        let builder = DomainParticipant::builder(id).transports(transports.iter().copied());
+        builder.build().expect("a participant")
+    };
+    let (one, two) = (by(&[Transport::Udp]), by(&[Transport::Tcp]));
+    let _pair = (
+        one.writer(&topic(&one, "Quotes")).expect("a writer"),
+        two.reader(&topic(&two, "Quotes")).expect("a reader"),
+    );
+    let check = ["qos", "check", "--transport", "udp,tcp"];
+    let checked = run("check-transports", &domain, &check);
+    let apart = "Quotes: 1 pair matches, but samples go by nothing: the writer's participant has UDP alone and the \
+                 reader's TCP alone";
+    assert!(checked.stdout.starts_with(apart), "{}", checked.stdout);
+    let why = "error: 1 pair of writer and reader has no transport in common\n";
+    assert_eq!((checked.status, checked.stderr.as_str()), (1, why));
+    let told = json_of(&run(
+        "check-both",
+        &domain,
+        &[&check[..], &["-o", "json"]].concat(),
+    ));
+    assert_eq!(told["apart"][0]["apart"], json!(["UDP", "TCP"]));
+    assert_eq!(told["apart"][0]["way"], Value::Null);
 }
 
 #[test]
