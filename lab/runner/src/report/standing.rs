@@ -23,12 +23,12 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
         let count = |wanted| duels.iter().filter(|it| it.place() == wanted).count();
         blocks.push(Block::Paragraph(format!(
             "The best of Tickwire against the best peer of the same reach (network, or one machine), of the same wait \
-             and size, round by round: ahead in {}, leaning ahead in {}, level in {}, leaning behind in {}, behind in {}; \
+             and size, round by round: ahead in {}, leaning ahead in {}, undecided in {}, leaning behind in {}, behind in {}; \
              {missing} are not entered, since Tickwire does not have yet what they take. By the figure that each table is \
              about, and the rule in \"How to read it\".",
             count(Place::Ahead),
             count(Place::LeaningAhead),
-            count(Place::Level),
+            count(Place::Undecided),
             count(Place::LeaningBehind),
             count(Place::Behind),
         )));
@@ -66,7 +66,7 @@ struct Duel<'a> {
 enum Place {
     Ahead,
     LeaningAhead,
-    Level,
+    Undecided,
     LeaningBehind,
     Behind,
 }
@@ -76,10 +76,10 @@ impl Duel<'_> {
         // Who fails is not ahead, however fast the other runs were.
         let fails = self.ours.failures().1 > 0;
         match said(self.times, self.rounds, 1.0) {
-            Said::Below | Said::LeansBelow if fails => Place::Level,
+            Said::Below | Said::LeansBelow if fails => Place::Undecided,
             Said::Below => Place::Ahead,
             Said::LeansBelow => Place::LeaningAhead,
-            Said::Nothing | Said::Both => Place::Level,
+            Said::Nothing | Said::Both => Place::Undecided,
             Said::LeansAbove => Place::LeaningBehind,
             Said::Above => Place::Behind,
         }
@@ -92,8 +92,8 @@ const PLACES: &[(Place, &str)] = &[
     (Place::LeaningAhead, "Leaning ahead"),
     (Place::LeaningBehind, "Leaning behind"),
     (
-        Place::Level,
-        "Level: rounds disagree, or are fewer than three, or some of Tickwire's failed",
+        Place::Undecided,
+        "Undecided: rounds disagree, or are fewer than three, or some of Tickwire's failed",
     ),
 ];
 
@@ -330,7 +330,7 @@ mod tests {
             ("iceoryx2", "shm", &[1_000, 1_100, 1_000]),
             ("tickwire-shm", "shm", &[3_000, 3_300, 3_000]),
         ]);
-        let counts = "ahead in 1, leaning ahead in 0, level in 0, leaning behind in 0, behind in 1";
+        let counts = "ahead in 1, leaning ahead in 0, undecided in 0, leaning behind in 0, behind in 1";
         assert!(page.contains(counts), "{page}");
         let (ahead, behind) = page.split_once("### Behind").unwrap();
         assert!(ahead.contains("tickwire-udp") && ahead.contains("2.00 (2.00..2.00) better"));
@@ -400,18 +400,18 @@ mod tests {
         ]);
         assert_eq!(place(&results), Place::Ahead);
         results.cells[1].rounds[1].failure = Some("1 lost".to_owned());
-        assert_eq!(place(&results), Place::Level);
+        assert_eq!(place(&results), Place::Undecided);
     }
 
     #[test]
-    fn fewer_than_three_common_rounds_are_level() {
+    fn fewer_than_three_common_rounds_are_undecided() {
         let mut results = sample::raw(&[
             ("zeromq-tcp", "tcp", &[40_000, 40_000, 40_000]),
             ("tickwire-udp", "udp", &[20_000, 20_000, 20_000]),
         ]);
         assert_eq!(place(&results), Place::Ahead);
         results.cells[0].rounds[2].failure = Some("1 lost".to_owned());
-        assert_eq!(place(&results), Place::Level);
+        assert_eq!(place(&results), Place::Undecided);
     }
 
     #[test]
@@ -428,7 +428,7 @@ mod tests {
         assert_eq!(of(&[38_000; 5]), Place::Ahead);
         assert_eq!(of(&[42_000; 4]), Place::LeaningBehind);
         assert_eq!(of(&[42_000; 5]), Place::Behind);
-        assert_eq!(of(&[42_000, 38_000, 38_000, 38_000, 38_000]), Place::Level);
+        assert_eq!(of(&[42_000, 38_000, 38_000, 38_000, 38_000]), Place::Undecided);
     }
 
     /// Of the one duel.
