@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tickwire_cdr::{Representation, Topic, dynamic};
+use tickwire_cdr::{KeyScratch, Representation, Topic, dynamic};
 
 #[derive(Topic, Clone, Copy, Debug, Default, PartialEq)]
 #[topic(crate = tickwire_cdr)]
@@ -55,7 +55,7 @@ shapes!(in_mutable, mutable);
 fn check<T: Topic + Default + PartialEq + core::fmt::Debug>(payload: &[u8]) {
     let mut text = String::new();
     let _ = dynamic::to_json(T::description(), payload, dynamic::Form::Sample, &mut text);
-    let mut scratch = Vec::new();
+    let mut scratch = KeyScratch::default();
     let _ = dynamic::key_hash(
         T::description(),
         payload,

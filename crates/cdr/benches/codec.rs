@@ -1,7 +1,8 @@
-//! What it costs to encode a sample into a buffer and to decode it into a value that is used again.
+//! What it costs to encode a sample into a buffer, to decode it into a value that is used again, and to hash its key: the
+//! value's, and that of a payload of which a description of the type is known.
 //!
 //! ```text
-//! cargo bench -p tickwire-cdr --bench codec -- [market|request|raw|bytes|floats|structs] [encode|decode] [ROUNDS]
+//! cargo bench -p tickwire-cdr --bench codec -- [market|request|quote|raw|bytes|floats|structs] [encode|decode|key] [ROUNDS]
 //! ```
 //!
 //! prints nanoseconds of each. Instructions are counted of two runs of different length, and their
@@ -14,7 +15,8 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use tickwire_cdr::{Representation, Topic, from_payload_into, to_payload};
+use tickwire_cdr::dynamic::{self, Form};
+use tickwire_cdr::{KeyScratch, Representation, Topic, from_payload_into, key_hash, to_payload};
 
 #[derive(Clone, Topic)]
 #[topic(final, crate = tickwire_cdr)]
@@ -86,6 +88,15 @@ struct QuoteRequest {
 
 #[derive(Topic)]
 #[topic(final, crate = tickwire_cdr)]
+struct Quote {
+    #[topic(key)]
+    symbol: String,
+    price: f64,
+    size: u32,
+}
+
+#[derive(Topic)]
+#[topic(final, crate = tickwire_cdr)]
 struct Bytes {
     data: Vec<u8>,
 }
@@ -117,11 +128,12 @@ fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let says = |word: &str| words.iter().any(|other| other == word);
     let any_case = !CASES.iter().any(|(name, _)| says(name));
-    let both = says("encode") == says("decode");
+    let all = !["encode", "decode", "key"].into_iter().any(says);
     let rounds = words.iter().find_map(|word| word.parse().ok());
     let run = Run {
-        encodes: both || says("encode"),
-        decodes: both || says("decode"),
+        encodes: all || says("encode"),
+        decodes: all || says("decode"),
+        keys: all || says("key"),
         rounds: rounds.unwrap_or(20_000),
     };
     for (name, measure) in CASES {
@@ -134,6 +146,7 @@ fn main() {
 struct Run {
     encodes: bool,
     decodes: bool,
+    keys: bool,
     rounds: u32,
 }
 
@@ -142,6 +155,18 @@ type Case = (&'static str, fn(&'static str, &Run));
 const CASES: &[Case] = &[
     ("market", |name, run| run.measure(name, &market_data())),
     ("request", |name, run| run.measure(name, &quote_request())),
+    ("quote", |name, run| {
+        let symbol = "TICK".into();
+        let (price, size) = (101.25, 7);
+        run.measure(
+            name,
+            &Quote {
+                symbol,
+                price,
+                size,
+            },
+        );
+    }),
     // Bytes as many as the market's message has.
     ("raw", |name, run| {
         let data = vec![7; 396];
@@ -183,6 +208,22 @@ impl Run {
                     black_box(&decoded);
                 });
                 println!("{name} {representation:?} {len} B: decode {ns:.1} ns");
+            }
+            if self.keys && T::HAS_KEY {
+                let (mut scratch, description) = (KeyScratch::default(), T::description());
+                let of_value = self.time(|| {
+                    let hash = key_hash(black_box(value), representation, &mut scratch);
+                    black_box(hash).expect("it has a key");
+                });
+                let of_payload = self.time(|| {
+                    let (payload, form) = (black_box(&payload), Form::Sample);
+                    let hash =
+                        dynamic::key_hash(description, payload, form, representation, &mut scratch);
+                    black_box(hash).expect("it has a key");
+                });
+                println!(
+                    "{name} {representation:?} {len} B: key {of_value:.1} ns, of a payload {of_payload:.1} ns"
+                );
             }
         }
     }

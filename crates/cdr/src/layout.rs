@@ -313,11 +313,16 @@ impl TypeDescription {
 
     /// The key members in order of their ids, or all members.
     pub(crate) fn key_members(&self, all: bool) -> impl Iterator<Item = &Member> {
+        let keys = move || self.members.iter().filter(move |member| all || member.key);
+        // As a rule they are in order.
+        let mut in_order = keys().is_sorted_by_key(|member| member.id).then(keys);
         let mut from = Some(0);
         core::iter::from_fn(move || {
+            if let Some(in_order) = &mut in_order {
+                return in_order.next();
+            }
             let least = from?;
-            let members = self.members.iter().filter(|member| all || member.key);
-            let next = members
+            let next = keys()
                 .filter(|member| member.id >= least)
                 .min_by_key(|member| member.id);
             from = next.and_then(|member| member.id.checked_add(1));

@@ -28,6 +28,7 @@ pub mod dynamic;
 mod encapsulation;
 mod error;
 pub mod filter;
+mod key_hash;
 mod layout;
 mod payload;
 mod primitives;
@@ -45,10 +46,10 @@ pub use description::{
 };
 pub use encapsulation::{ByteOrder, Encapsulation, Extensibility, Representation};
 pub use error::{DecodeError, DecodeErrorKind, EncodeError, EncodeErrorKind};
+pub use key_hash::{KeyHash, KeyScratch, key_hash};
 pub use layout::{LengthCode, bitmask_size, enum_size, min_struct_size};
 pub use payload::{
-    KeyHash, encapsulated, from_payload_into, key_from_payload_into, key_hash, key_to_payload,
-    to_payload,
+    encapsulated, from_payload_into, key_from_payload_into, key_to_payload, to_payload,
 };
 pub use reader::{MemberScope, Reader, SequenceScope, StructScope};
 pub use run::{Number, Run};

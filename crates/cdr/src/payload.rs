@@ -1,15 +1,13 @@
-//! Whole payloads, as a data writer sends and a data reader receives them, and key hashes.
+//! Whole payloads, as a data writer sends and a data reader receives them.
 
 use alloc::vec::Vec;
-use core::fmt;
 
-use md5::{Digest, Md5};
 use tickwire_base::copy;
 
 use crate::encapsulation::{note_padding, pad};
 use crate::{
     DecodeError, DecodeErrorKind, Encapsulation, EncodeError, Extensibility, Reader,
-    Representation, Topic, TypeDescription, Writer,
+    Representation, Topic, Writer,
 };
 
 /// Appends the payload of a sample: header, body, padding to a multiple of four.
@@ -143,51 +141,4 @@ fn any_reader(payload: &[u8], extensibility: Extensibility) -> Result<Reader<'_>
         return Err(DecodeError::new(DecodeErrorKind::WrongExtensibility, 0));
     }
     Ok(Reader::new(body, encapsulation))
-}
-
-/// Which instance of a topic a sample belongs to (RTPS 2.5 §9.6.4.8).
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct KeyHash(pub [u8; 16]);
-
-impl KeyHash {
-    /// Of the key's bytes in the form for hashing: themselves when any key of the type fits into
-    /// 16 bytes, their MD5 otherwise.
-    pub(crate) fn new(
-        key: &[u8],
-        description: &TypeDescription,
-        representation: Representation,
-    ) -> Self {
-        let mut hash = [0; 16];
-        match hash.get_mut(..key.len()) {
-            Some(start) if description.max_key_size(16, representation).is_some() => {
-                start.copy_from_slice(key);
-            }
-            _ => hash = Md5::digest(key).into(),
-        }
-        Self(hash)
-    }
-}
-
-impl fmt::Debug for KeyHash {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
-}
-
-/// The key hash of a sample; all zeros when the type has no key.
-///
-/// It depends on the representation in which the sample is sent. `scratch` is overwritten.
-pub fn key_hash<T: Topic>(
-    value: &T,
-    representation: Representation,
-    scratch: &mut Vec<u8>,
-) -> Result<KeyHash, EncodeError> {
-    scratch.clear();
-    if !T::HAS_KEY {
-        return Ok(KeyHash::default());
-    }
-    let mut writer = Writer::for_key_hash(scratch, representation).ahead();
-    value.encode_key(&mut writer)?;
-    writer.finish();
-    Ok(KeyHash::new(scratch, T::DESCRIPTION, representation))
 }

@@ -184,7 +184,10 @@ impl<'a> Writer<'a> {
 
     /// Takes back the zeros after what was written.
     pub(crate) fn finish(self) {
-        self.buffer.resize(self.end, 0);
+        match self.end <= self.buffer.len() {
+            true => self.buffer.truncate(self.end),
+            false => self.buffer.resize(self.end, 0),
+        }
     }
 
     /// The same, but for as many zeros as make what was written since `start` a multiple of four; says how many.
@@ -192,10 +195,7 @@ impl<'a> Writer<'a> {
     pub(crate) fn finish_padded(self, start: usize) -> usize {
         let padding = start.wrapping_sub(self.end) & 3;
         let end = self.end + padding;
-        match end <= self.buffer.len() {
-            true => self.buffer.truncate(end),
-            false => self.buffer.resize(end, 0),
-        }
+        Self { end, ..self }.finish();
         padding
     }
 
@@ -207,6 +207,18 @@ impl<'a> Writer<'a> {
             order,
             plain: true,
             ..Self::new(buffer, representation)
+        }
+    }
+
+    /// The same in place of what `buffer` has, for whoever calls [`finish`](Self::finish) before that is looked at.
+    #[inline]
+    pub(crate) fn of_key(buffer: &'a mut Vec<u8>, representation: Representation) -> Self {
+        buffer.clear();
+        buffer.extend_from_slice(&[0; Self::AHEAD_AT_ONCE]);
+        Self {
+            end: 0,
+            origin: 0,
+            ..Self::for_key_hash(buffer, representation).ahead()
         }
     }
 
@@ -429,10 +441,13 @@ impl<'a> Writer<'a> {
         let at = self.aligned(LENGTH_SIZE);
         let room = self.buffer.get_mut(at..)?;
         let room = room.first_chunk_mut::<{ LENGTH_SIZE + MAX_SHORT }>()?;
-        let words = short_words(text).filter(|_| self.order == ByteOrder::Little)?;
+        let words = short_words(text)?;
         let size = u32::try_from(text.len() + 1).ok()?;
         let (length, room) = room.split_first_chunk_mut()?;
-        *length = size.to_le_bytes();
+        *length = match self.order {
+            ByteOrder::Little => size.to_le_bytes(),
+            ByteOrder::Big => size.to_be_bytes(),
+        };
         let (rooms, _) = room.as_chunks_mut();
         for (room, word) in rooms.iter_mut().zip(words) {
             *room = word.to_le_bytes();

@@ -1,11 +1,11 @@
 //! What a round trip costs between two participants that the application polls busily.
 //!
 //! ```text
-//! cargo bench -p tickwire --bench ping -- [--size BYTES] [--rounds N] [--transport shm|udp] [--apart]
+//! cargo bench -p tickwire --bench ping -- [--size BYTES] [--rounds N] [--transport shm|udp] [--key] [--apart]
 //! ```
 //!
 //! prints the time of half a round, in which one thread drives both participants in turn: nobody is woken, and what is
-//! looked at in vain is next to nothing. With `--apart` the answering side has a thread of its own, and the time is that of
+//! looked at in vain is next to nothing. With `--key` samples are of instances, which a symbol names. With `--apart` the answering side has a thread of its own, and the time is that of
 //! two cores which wait for each other. Instructions are counted without the meeting of the two, and divided by the
 //! rounds:
 //!
@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 
 use tickwire::{
     DataReader, DataReaderQos, DataWriter, DataWriterQos, DomainParticipant, Driving, Topic,
-    Transport, Way,
+    TopicSupport, Transport, Way,
 };
 
 #[derive(Topic)]
@@ -31,21 +31,30 @@ struct Bytes {
     data: Vec<u8>,
 }
 
+#[derive(Topic)]
+#[topic(final)]
+struct Keyed {
+    #[topic(key)]
+    symbol: String,
+    data: Vec<u8>,
+}
+
 struct Arguments {
     size: usize,
     rounds: u64,
     transport: Transport,
+    has_key: bool,
     apart: bool,
 }
 
 /// A participant with what it sends and what it hears.
-struct Side {
+struct Side<T: TopicSupport<Type = ()>> {
     participant: DomainParticipant,
-    writer: DataWriter<Bytes>,
-    reader: DataReader<Bytes>,
+    writer: DataWriter<T>,
+    reader: DataReader<T>,
 }
 
-impl Side {
+impl<T: TopicSupport<Type = ()>> Side<T> {
     fn new(transport: Transport, tag: &str, says: &str, hears: &str) -> Result<Self, Failure> {
         let participant = DomainParticipant::builder(119)
             .domain_tag(tag)
@@ -76,12 +85,25 @@ impl Side {
 }
 
 fn main() -> Result<(), Failure> {
-    let Arguments {
+    let arguments = arguments()?;
+    let data = vec![7; arguments.size];
+    match arguments.has_key {
+        false => measure(&arguments, &Bytes { data }),
+        true => {
+            let symbol = "TICK".into();
+            measure(&arguments, &Keyed { symbol, data })
+        }
+    }
+}
+
+fn measure<T: TopicSupport<Type = ()>>(arguments: &Arguments, sample: &T) -> Result<(), Failure> {
+    let &Arguments {
         size,
         rounds,
         transport,
         apart,
-    } = arguments()?;
+        ..
+    } = arguments;
     let tag = std::process::id().to_string();
     let one = Side::new(transport, &tag, "Ping", "Pong")?;
     let two = Side::new(transport, &tag, "Pong", "Ping")?;
@@ -95,23 +117,20 @@ fn main() -> Result<(), Failure> {
     }
     let answers = Arc::new(AtomicU64::new(0));
     let pong = two.writer.clone();
-    two.reader.set_listener(move |ping: &DataReader<Bytes>| {
+    two.reader.set_listener(move |ping: &DataReader<T>| {
         for sample in ping.take().data() {
             pong.write(sample).expect("room for the answer");
         }
     });
     let came = Arc::clone(&answers);
-    one.reader.set_listener(move |pong: &DataReader<Bytes>| {
+    one.reader.set_listener(move |pong: &DataReader<T>| {
         came.fetch_add(pong.take().len() as u64, Ordering::Relaxed);
     });
 
-    let sample = Bytes {
-        data: vec![7; size],
-    };
     let begin = Instant::now();
     match apart {
-        false => exchange(&one, &two, &sample, rounds, &answers)?,
-        true => exchange_apart(&one, &two, &sample, rounds, &answers)?,
+        false => exchange(&one, &two, sample, rounds, &answers)?,
+        true => exchange_apart(&one, &two, sample, rounds, &answers)?,
     }
     let half = begin.elapsed() / 2;
     println!(
@@ -124,10 +143,10 @@ fn main() -> Result<(), Failure> {
 
 /// Has the answers counted for so many rounds.
 #[inline(never)]
-fn exchange(
-    one: &Side,
-    two: &Side,
-    sample: &Bytes,
+fn exchange<T: TopicSupport<Type = ()>>(
+    one: &Side<T>,
+    two: &Side<T>,
+    sample: &T,
     rounds: u64,
     answers: &AtomicU64,
 ) -> Result<(), Failure> {
@@ -142,10 +161,10 @@ fn exchange(
 }
 
 /// The same with a thread for each side.
-fn exchange_apart(
-    one: &Side,
-    two: &Side,
-    sample: &Bytes,
+fn exchange_apart<T: TopicSupport<Type = ()>>(
+    one: &Side<T>,
+    two: &Side<T>,
+    sample: &T,
     rounds: u64,
     answers: &AtomicU64,
 ) -> Result<(), Failure> {
@@ -174,6 +193,7 @@ fn arguments() -> Result<Arguments, Failure> {
         size: 16,
         rounds: 100_000,
         transport: Transport::Shm,
+        has_key: false,
         apart: false,
     };
     let mut words = std::env::args().skip(1);
@@ -189,6 +209,7 @@ fn arguments() -> Result<Arguments, Failure> {
                     _ => return Err("--transport is shm or udp".into()),
                 }
             }
+            "--key" => arguments.has_key = true,
             "--apart" => arguments.apart = true,
             // Cargo's own.
             "--bench" => {}

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tickwire_base::Instant;
+use tickwire_cdr::KeyScratch;
 use tickwire_rtps::Outbox;
 use tickwire_transport::ContextSwitches;
 
@@ -20,7 +21,7 @@ use crate::pending::{Pace, Place, Then};
 #[derive(Default)]
 pub(crate) struct Scratch {
     pub(crate) outbox: Outbox,
-    pub(crate) key: Vec<u8>,
+    pub(crate) key: KeyScratch,
     pace: Pace,
 }
 

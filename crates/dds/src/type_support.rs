@@ -7,8 +7,8 @@ use std::sync::Arc;
 use tickwire_base::copy;
 use tickwire_cdr::dynamic::{self, Form};
 use tickwire_cdr::{
-    DecodeError, Encapsulation, EncodeError, Extensibility, KeyHash, Representation, Topic,
-    TypeDescription, from_payload_into, key_from_payload_into, key_hash, key_to_payload,
+    DecodeError, Encapsulation, EncodeError, Extensibility, KeyHash, KeyScratch, Representation,
+    Topic, TypeDescription, from_payload_into, key_from_payload_into, key_hash, key_to_payload,
     to_payload,
 };
 
@@ -75,12 +75,12 @@ pub trait TopicSupport: Sealed + Sized + Send + Sync + 'static {
     fn read_key_payload(&mut self, ty: &Self::Type, payload: &[u8]) -> Result<(), DecodeError>;
 
     /// The instance's key hash, as samples in `representation` have it. `None` if the type has no
-    /// key. `scratch` is overwritten.
+    /// key. What `scratch` has is overwritten.
     fn key_hash(
         &self,
         ty: &Self::Type,
         representation: Representation,
-        scratch: &mut Vec<u8>,
+        scratch: &mut KeyScratch,
     ) -> Result<Option<KeyHash>, SampleError>;
 }
 
@@ -146,7 +146,7 @@ impl<T: Topic + Sync> TopicSupport for T {
         &self,
         (): &(),
         representation: Representation,
-        scratch: &mut Vec<u8>,
+        scratch: &mut KeyScratch,
     ) -> Result<Option<KeyHash>, SampleError> {
         if !T::HAS_KEY {
             return Ok(None);
@@ -345,7 +345,7 @@ pub(crate) trait Written<T: TopicSupport> {
         &self,
         ty: &T::Type,
         representation: Representation,
-        scratch: &mut Vec<u8>,
+        scratch: &mut KeyScratch,
     ) -> Result<Option<KeyHash>, SampleError>;
 }
 
@@ -375,7 +375,7 @@ impl<T: TopicSupport> Written<T> for T {
         &self,
         ty: &T::Type,
         representation: Representation,
-        scratch: &mut Vec<u8>,
+        scratch: &mut KeyScratch,
     ) -> Result<Option<KeyHash>, SampleError> {
         self.key_hash(ty, representation, scratch)
     }
@@ -416,7 +416,7 @@ impl Written<Serialized> for Payload<'_> {
         &self,
         ty: &DynamicType,
         representation: Representation,
-        scratch: &mut Vec<u8>,
+        scratch: &mut KeyScratch,
     ) -> Result<Option<KeyHash>, SampleError> {
         let form = match self.is_key {
             true => Form::Key,
@@ -536,7 +536,7 @@ impl TopicSupport for Serialized {
         &self,
         ty: &DynamicType,
         representation: Representation,
-        scratch: &mut Vec<u8>,
+        scratch: &mut KeyScratch,
     ) -> Result<Option<KeyHash>, SampleError> {
         self.borrowed().hash(ty, representation, scratch)
     }

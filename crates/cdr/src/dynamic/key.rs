@@ -6,30 +6,31 @@ use alloc::vec::Vec;
 use super::walk::{Elements, Part, find_member, for_each_member, for_each_part};
 use super::{Error, Form, MAX_DEPTH};
 use crate::{
-    DecodeErrorKind, EncodeError, KeyHash, Member, MemberHeader, Reader, Representation,
-    StructMark, Type, TypeDescription, UnionDescription, Writer, encapsulated, payload,
+    DecodeErrorKind, EncodeError, KeyHash, KeyScratch, Member, MemberHeader, Reader,
+    Representation, StructMark, Type, TypeDescription, UnionDescription, Writer, encapsulated,
+    payload,
 };
 
 /// The key hash of a payload, as samples in `representation` have it, whichever the payload is in;
 /// all zeros when the type has no key.
 ///
-/// `scratch` is overwritten; nothing else is allocated. Costs one pass over the payload for each
+/// Nothing is allocated but by `scratch`. Costs one pass over the payload for each
 /// key member, of a sample as far as that alone: what is behind it is not looked at, so that it may be malformed.
 pub fn key_hash(
     description: &TypeDescription,
     payload: &[u8],
     form: Form,
     representation: Representation,
-    scratch: &mut Vec<u8>,
+    scratch: &mut KeyScratch,
 ) -> Result<KeyHash, Error> {
     let mut reader = payload::reader(payload, description.extensibility)?;
-    scratch.clear();
     if !description.has_key() {
         return Ok(KeyHash::default());
     }
-    let mut writer = Writer::for_key_hash(scratch, representation);
+    let mut writer = scratch.begin(representation);
     copy_struct(description, form, &mut reader, &mut writer, 0)?;
-    Ok(KeyHash::new(scratch, description, representation))
+    writer.finish();
+    Ok(scratch.hash(description, representation))
 }
 
 /// Appends the payload of a dispose or unregister of the instance that a sample belongs to.

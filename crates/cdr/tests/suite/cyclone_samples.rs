@@ -4,7 +4,7 @@ use crate::fixtures::kinds;
 use crate::fixtures::types::{Primitives, appendable, final_, mutable, primitives};
 use crate::fixtures::{hex, samples};
 use tickwire_cdr::{
-    Representation, Topic, dynamic, from_payload_into, key_from_payload_into, key_hash,
+    KeyScratch, Representation, Topic, dynamic, from_payload_into, key_from_payload_into, key_hash,
     key_to_payload, to_payload,
 };
 
@@ -59,7 +59,7 @@ fn key_hashes_agree() {
         } else {
             2
         };
-        let hash = key_hash(value, representation, &mut Vec::new()).unwrap();
+        let hash = key_hash(value, representation, &mut KeyScratch::default()).unwrap();
         let expected = samples(name, &format!("hash{version}"));
         assert_eq!(hex(&hash.0), hex(&expected), "{name} {version}");
     }
@@ -121,14 +121,14 @@ fn check_kind<T: Topic + PartialEq + std::fmt::Debug>(
     to_payload(value, representation, &mut payload).unwrap();
     assert_eq!(hex(&payload), hex(&expected), "{name} {what}");
     assert_eq!(&sample, value, "{name} {what}");
-    let hash = key_hash(value, representation, &mut Vec::new()).unwrap();
+    let hash = key_hash(value, representation, &mut KeyScratch::default()).unwrap();
     let expected = samples(name, hash_of);
     assert_eq!(hex(&hash.0), hex(&expected), "{name} {hash_of}");
     let mut key = Vec::new();
     key_to_payload(value, representation, &mut key).unwrap();
     let mut instance = T::initial();
     key_from_payload_into(&key, &mut instance).unwrap();
-    let hash = key_hash(&instance, representation, &mut Vec::new()).unwrap();
+    let hash = key_hash(&instance, representation, &mut KeyScratch::default()).unwrap();
     assert_eq!(hex(&hash.0), hex(&expected), "{name} {hash_of}");
 }
 

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::fixtures::types::{Decimal as Price, Level, appendable, final_, mutable};
 use tickwire_cdr::{
-    Decode, DecodeErrorKind, Describe, Encode, EncodeErrorKind, Extensibility, Representation,
-    Topic, Type, WChar, WString, from_payload_into, key_from_payload_into, key_hash,
-    key_to_payload, to_payload,
+    Decode, DecodeErrorKind, Describe, Encode, EncodeErrorKind, Extensibility, KeyScratch,
+    Representation, Topic, Type, WChar, WString, from_payload_into, key_from_payload_into,
+    key_hash, key_to_payload, to_payload,
 };
 
 #[derive(Topic, Debug, PartialEq)]
@@ -121,9 +121,9 @@ fn samples_and_keys_return_as_they_were() {
 
 #[test]
 fn key_hash_orders_members_by_id() {
-    let mut scratch = Vec::new();
+    let mut scratch = KeyScratch::default();
     key_hash(&quote(), Representation::Xcdr2, &mut scratch).unwrap();
-    assert_eq!(scratch, b"\x01\x02\0\0\0\0\0\x05ESZ6\0");
+    assert_eq!(scratch.key(), b"\x01\x02\0\0\0\0\0\x05ESZ6\0");
 }
 
 #[test]
@@ -171,7 +171,12 @@ fn bounds_are_kept_and_shorten_keys() {
     assert_eq!(check(&value("", &[1; 4])), Err((over(3), "Bounded.bytes")));
     assert!(payload.is_empty());
 
-    let hash = key_hash(&value("ESZ6", &[]), Representation::Xcdr2, &mut Vec::new()).unwrap();
+    let hash = key_hash(
+        &value("ESZ6", &[]),
+        Representation::Xcdr2,
+        &mut KeyScratch::default(),
+    )
+    .unwrap();
     assert_eq!(hash.0, *b"\0\0\0\x05ESZ6\0\0\0\0\0\0\0\0");
 
     let long = [&[0, 7, 0, 0, 13, 0, 0, 0][..], b"twelve chars\0", &[0]].concat();

@@ -4,7 +4,7 @@ use crate::fixtures::samples;
 use crate::fixtures::types::{appendable, final_, mutable};
 use tickwire_cdr::dynamic::{Form, key_hash, key_payload, to_json};
 use tickwire_cdr::{
-    EncodeError, Extensibility, InvalidDescription, LengthCode, Member, MemberHeader,
+    EncodeError, Extensibility, InvalidDescription, KeyScratch, LengthCode, Member, MemberHeader,
     Representation, Shared, Topic, Type, TypeDescription, encapsulated, key_to_payload, to_payload,
 };
 
@@ -26,7 +26,7 @@ fn check<T: Topic>(name: &str, json: &str, key_json: &str, value: &T) {
         } else {
             2
         };
-        let mut scratch = Vec::new();
+        let mut scratch = KeyScratch::default();
         let hash = tickwire_cdr::key_hash(value, representation, &mut scratch).unwrap();
         let (mut sample, mut key) = (Vec::new(), Vec::new());
         to_payload(value, representation, &mut sample).unwrap();
@@ -168,7 +168,7 @@ fn structs_written_by_hand_are_read() {
         &payload,
         Form::Sample,
         Representation::Xcdr2,
-        &mut Vec::new(),
+        &mut KeyScratch::default(),
     )
     .unwrap();
     assert_eq!(hash.0, [0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use tickwire_cdr::dynamic::Omissions::{self, Defaulted};
 use tickwire_cdr::dynamic::{Data, Form, from_json, key_hash, key_payload, to_json, write};
 use tickwire_cdr::{
-    Extensibility, Member, Representation, Topic, Type, TypeDescription, to_payload,
+    Extensibility, KeyScratch, Member, Representation, Topic, Type, TypeDescription, to_payload,
 };
 
 const BOTH: [Representation; 2] = [Representation::Xcdr1, Representation::Xcdr2];
@@ -411,7 +411,7 @@ proptest! {
             let again = payload_of(&description, &json, representation);
             prop_assert_eq!(again.as_ref(), Ok(&payload));
             texts.push(json);
-            let mut scratch = Vec::new();
+            let mut scratch = KeyScratch::default();
             let hash = key_hash(&description, &payload, Form::Sample, representation, &mut scratch);
             let mut key = Vec::new();
             key_payload(&description, &payload, &mut key).unwrap();
@@ -477,7 +477,7 @@ proptest! {
             payload.truncate(cut.index(payload.len() * 2));
             for form in [Form::Sample, Form::Key] {
                 let _ = to_json(&description, &payload, form, &mut String::new());
-                let _ = key_hash(&description, &payload, form, representation, &mut Vec::new());
+                let _ = key_hash(&description, &payload, form, representation, &mut KeyScratch::default());
             }
         }
     }

@@ -4,8 +4,8 @@
 use tickwire_cdr::dynamic::{Form, Omissions, from_json, to_json};
 use tickwire_cdr::xtypes::TypeObjects;
 use tickwire_cdr::{
-    Bitfield, BitsetDescription, Extensibility, Member, Representation, Shared, Topic, Type,
-    TypeDescription, WChar, WString, from_payload_into, key_hash, to_payload,
+    Bitfield, BitsetDescription, Extensibility, KeyScratch, Member, Representation, Shared, Topic,
+    Type, TypeDescription, WChar, WString, from_payload_into, key_hash, to_payload,
 };
 
 use crate::fixtures::{hex, samples};
@@ -217,7 +217,7 @@ fn nested_keys_have_the_bytes_and_the_hash_of_fast_dds() {
     to_payload(&nested(), Representation::Xcdr2, &mut payload).unwrap();
     let theirs = mended(samples("marks_nested", "xcdr2"), "ab");
     assert_eq!(hex(&unpadded(payload)), hex(&theirs));
-    let hash = key_hash(&nested(), Representation::Xcdr2, &mut Vec::new());
+    let hash = key_hash(&nested(), Representation::Xcdr2, &mut KeyScratch::default());
     assert_eq!(
         hex(&hash.unwrap().0),
         hex(&samples("marks_nested", "keyhash"))

@@ -6,7 +6,8 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use tickwire_cdr::{
-    Representation, Topic, from_payload_into, key_from_payload_into, key_hash, to_payload,
+    KeyScratch, Representation, Topic, from_payload_into, key_from_payload_into, key_hash,
+    to_payload,
 };
 
 fn text() -> impl Strategy<Value = String> + Clone {
@@ -109,7 +110,7 @@ fn survives<T: Topic>(bytes: &[u8]) {
         let mut value = T::initial();
         let _ = from_payload_into(&payload, &mut value);
         let _ = key_from_payload_into(&payload, &mut value);
-        let _ = key_hash(&value, Representation::Xcdr2, &mut Vec::new());
+        let _ = key_hash(&value, Representation::Xcdr2, &mut KeyScratch::default());
     }
 }
 

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use tickwire_cdr::{
-    Representation, Topic, from_payload_into, key_from_payload_into, key_hash, key_to_payload,
-    to_payload,
+    KeyScratch, Representation, Topic, from_payload_into, key_from_payload_into, key_hash,
+    key_to_payload, to_payload,
 };
 
 #[derive(Topic, Clone, Copy, Debug, PartialEq)]
@@ -109,7 +109,7 @@ fn are_encoded_alike<A: Topic + PartialEq, B: Topic + PartialEq>(a: &A, b: &B) -
             key_from_payload_into(&key, &mut known).ok()?;
             let mut again = Vec::new();
             key_to_payload(&known, representation, &mut again).ok()?;
-            let mut scratch = Vec::new();
+            let mut scratch = KeyScratch::default();
             let hash = key_hash(value, representation, &mut scratch).ok()?;
             if read != *value || again != key {
                 return None;

@@ -11,8 +11,8 @@ use tickwire_cdr::xtypes::{
     RequestIdentity, TypeId, TypeInformation, TypeObjects, check_assignable,
 };
 use tickwire_cdr::{
-    Decode, DecodeErrorKind, EncodeErrorKind, Representation, Topic, Type, TypeDescription,
-    from_payload_into, to_payload,
+    Decode, DecodeErrorKind, EncodeErrorKind, KeyScratch, Representation, Topic, Type,
+    TypeDescription, from_payload_into, to_payload,
 };
 
 #[derive(Topic, Debug, Clone, PartialEq)]
@@ -97,7 +97,7 @@ fn returns<T: Topic + Clone + PartialEq + std::fmt::Debug>(value: &T) {
             from_json(&description, &json, refused, representation, &mut written).unwrap();
             assert_eq!(written, payload, "{json}");
             let hash = |of: &TypeDescription| {
-                let mut scratch = Vec::new();
+                let mut scratch = KeyScratch::default();
                 key_hash(of, &payload, Form::Sample, representation, &mut scratch).unwrap()
             };
             assert_eq!(hash(&description), hash(T::DESCRIPTION));

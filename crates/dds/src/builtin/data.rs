@@ -1,7 +1,9 @@
 //! The types of the built-in topics (DDS 1.4 §2.2.5; RTPS 2.5 §8.5.4.4). Their values come from discovery,
 //! never from a payload: what of them has a place in a type is there for keys and conditions.
 
-use tickwire_cdr::{DecodeError, Extensibility, KeyHash, Representation, TypeDescription};
+use tickwire_cdr::{
+    DecodeError, Extensibility, KeyHash, KeyScratch, Representation, TypeDescription,
+};
 use tickwire_rtps::discovery::{EndpointData, ParticipantData};
 use tickwire_rtps::qos::{EndpointQos, Presentation};
 use tickwire_rtps::wire::{EntityId, Guid};
@@ -107,7 +109,12 @@ pub(crate) fn topic_key(data: &EndpointData) -> InstanceHandle {
         ty: data.type_name.clone(),
     };
     // Names come out of parameters, which are shorter than what a string may have.
-    let hash = TopicSupport::key_hash(&names, &(), Representation::Xcdr2, &mut Vec::new());
+    let hash = TopicSupport::key_hash(
+        &names,
+        &(),
+        Representation::Xcdr2,
+        &mut KeyScratch::default(),
+    );
     let hash = hash.ok().flatten();
     hash.map_or(InstanceHandle::KEYLESS, |KeyHash(hash)| {
         InstanceHandle(hash)
@@ -306,7 +313,7 @@ macro_rules! builtin_topic {
                 &self,
                 _: &BuiltinType,
                 representation: Representation,
-                scratch: &mut Vec<u8>,
+                scratch: &mut KeyScratch,
             ) -> Result<Option<KeyHash>, SampleError> {
                 TopicSupport::key_hash(&$fields::from(self), &(), representation, scratch)
             }

@@ -42,8 +42,8 @@ use std::ops::{Deref, DerefMut, Range};
 
 use tickwire_base::{Instant, Timestamp};
 use tickwire_cdr::{
-    DecodeError, Extensibility, KeyHash, Representation, Topic, TypeDescription, from_payload_into,
-    key_from_payload_into, key_hash, key_to_payload, to_payload,
+    DecodeError, Extensibility, KeyHash, KeyScratch, Representation, Topic, TypeDescription,
+    from_payload_into, key_from_payload_into, key_hash, key_to_payload, to_payload,
 };
 use tickwire_rtps::ChangeKind;
 use tickwire_rtps::wire::SequenceNumber;
@@ -414,7 +414,7 @@ impl<T: Plain> TopicSupport for InPlace<T> {
         &self,
         _: &PlainType<T>,
         representation: Representation,
-        scratch: &mut Vec<u8>,
+        scratch: &mut KeyScratch,
     ) -> Result<Option<KeyHash>, SampleError> {
         match T::HAS_KEY {
             true => Ok(Some(key_hash(&**self, representation, scratch)?)),

@@ -37,8 +37,8 @@ use std::sync::Arc;
 
 use tickwire_base::{Timestamp, copy};
 use tickwire_cdr::{
-    Decode, DecodeError, Encapsulation, Encode, EncodeError, Extensibility, KeyHash, Reader,
-    Representation, Topic, Type, TypeDescription, encapsulated,
+    Decode, DecodeError, Encapsulation, Encode, EncodeError, Extensibility, KeyHash, KeyScratch,
+    Reader, Representation, Topic, Type, TypeDescription, encapsulated,
 };
 use tickwire_rtps::wire::SequenceNumber;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
@@ -410,7 +410,7 @@ impl<E: Element> TopicSupport for SequenceInPlace<E> {
         &self,
         _: &SequenceType<E>,
         _: Representation,
-        _: &mut Vec<u8>,
+        _: &mut KeyScratch,
     ) -> Result<Option<KeyHash>, SampleError> {
         Ok(None)
     }
@@ -446,7 +446,7 @@ impl<E: Element> Written<SequenceInPlace<E>> for [E] {
         &self,
         _: &SequenceType<E>,
         _: Representation,
-        _: &mut Vec<u8>,
+        _: &mut KeyScratch,
     ) -> Result<Option<KeyHash>, SampleError> {
         Ok(None)
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tickwire_base::{Instant, Timestamp};
 use tickwire_cdr::dynamic::Form;
 use tickwire_cdr::filter::Filter;
-use tickwire_cdr::{KeyHash, Representation, TypeDescription};
+use tickwire_cdr::{KeyHash, KeyScratch, Representation, TypeDescription};
 use tickwire_rtps::ChangeKind;
 use tickwire_rtps::reader::{CoherentSet, Delivery, NextChange, ReceivedChange, SetEnd, Sink};
 use tickwire_rtps::wire::{Guid, SequenceNumber, SerializedPayload};
@@ -32,7 +32,7 @@ pub(super) struct Inbox<T: TopicSupport> {
     pub(super) filter: Option<Filter>,
     /// Key hashes depend on the representation.
     pub(super) hash_varies: bool,
-    scratch: Vec<u8>,
+    scratch: KeyScratch,
     pub(super) counters: InboxCounters,
     pub(super) statuses: ReaderStatuses,
     pub(super) deadline: Option<DeadlineTracker>,
@@ -116,7 +116,7 @@ impl<T: TopicSupport> Inbox<T> {
             hash_varies: description.is_some_and(TypeDescription::key_hash_varies),
             ty,
             filter,
-            scratch: Vec::new(),
+            scratch: KeyScratch::default(),
             counters: InboxCounters::default(),
             statuses: ReaderStatuses::default(),
             deadline: DeadlineTracker::new(deadline),

@@ -280,7 +280,7 @@ impl Sim {
             id: key,
             price: self.written.len() as i64,
         };
-        let mut scratch = Vec::new();
+        let mut scratch = tickwire_cdr::KeyScratch::default();
         let hash = leg
             .key_hash(&(), Representation::Xcdr2, &mut scratch)
             .expect("a key");

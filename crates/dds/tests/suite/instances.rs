@@ -1,7 +1,7 @@
 //! Instances as writers and readers see them: whose they are, and how they end.
 
 use crate::common::{PATIENCE, Quote, participant, quote};
-use tickwire::cdr::{Representation, key_hash};
+use tickwire::cdr::{KeyScratch, Representation, key_hash};
 use tickwire::qos::RepresentationId;
 use tickwire::{
     DataReaderQos, DataWriterQos, DynamicType, InstanceState, Serialized, StateMask, Topic,
@@ -151,7 +151,7 @@ fn writers_of_both_representations_mean_the_same_instance() {
         size: 100,
     };
     let hash = |number, representation| {
-        let hash = key_hash(&order(number), representation, &mut Vec::new());
+        let hash = key_hash(&order(number), representation, &mut KeyScratch::default());
         hash.expect("a key")
     };
     assert_ne!(
