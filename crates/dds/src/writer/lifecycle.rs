@@ -1,10 +1,10 @@
 //! WRITER_DATA_LIFECYCLE where the writer itself ends (DDS 1.4 §2.2.3.21).
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
 use tickwire_rtps::{Change, ChangeKind};
 
 use super::endpoint::WriterEndpoint;

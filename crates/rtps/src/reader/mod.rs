@@ -208,13 +208,15 @@ impl Reader {
         }
     }
 
-    /// Whether a change is its writer's next and says nothing besides, and nothing else of the writer is
+    /// Whether a change is its writer's next and says nothing besides, or the hash of its key alone, and nothing else of the writer is
     /// kept or due: so are all changes of a stream that loses nothing.
     #[inline]
     fn is_plain_and_next(&self, index: usize, data: &Data<'_>) -> bool {
-        let is_plain = data.inline_qos.bytes.is_empty() && data.payload != SerializedPayload::None;
+        let qos = &data.inline_qos;
+        let is_plain = qos.bytes.is_empty() || qos.key_hash_alone().is_some();
         let writer = &self.writers[index];
         is_plain
+            && data.payload != SerializedPayload::None
             && data.sequence_number == writer.expected
             && writer.flows
             && !self.config.coherent
@@ -236,15 +238,21 @@ impl Reader {
         let writer = &mut self.writers[index];
         let guid = writer.proxy.guid;
         writer.jump_to = None;
-        let (mut number, mut payload) = (first.sequence_number, first.payload);
+        let mut next = *first;
         loop {
+            let Data {
+                sequence_number: number,
+                payload,
+                inline_qos,
+                ..
+            } = next;
             let change = ReceivedChange {
                 writer: guid,
                 sequence_number: number,
                 kind: ChangeKind::Alive,
                 source_timestamp: samples.context().source_timestamp,
                 kernel_timestamp,
-                key_hash: None,
+                key_hash: inline_qos.key_hash_alone(),
                 place: Place::default(),
                 original: None,
                 related: None,
@@ -263,7 +271,7 @@ impl Reader {
             writer.delivered += 1;
             writer.expected = number.next();
             self.counters.delivered += 1;
-            let next = samples.next_sample()?;
+            next = samples.next_sample()?;
             if !is_next(&next, writer.expected) {
                 return Some(next);
             }
@@ -273,21 +281,24 @@ impl Reader {
                 expected: writer.expected,
             };
             sink.deliver_run((guid, number), || run.next());
-            let Run { next, expected, .. } = run;
+            let Run {
+                next: left,
+                expected,
+                ..
+            } = run;
             let count = expected.0.abs_diff(writer.expected.0);
             writer.expected = expected;
             writer.delivered_up_to = expected.previous();
             writer.announced = writer.announced.max(expected.previous());
             writer.delivered += count;
             self.counters.delivered += count;
-            let next = match next {
+            next = match left {
                 Some(next) => next,
                 None => samples.next_sample()?,
             };
             if !is_next(&next, writer.expected) {
                 return Some(next);
             }
-            (number, payload) = (next.sequence_number, next.payload);
         }
     }
 
@@ -678,7 +689,7 @@ impl<'a, S: Samples<'a>> Run<'_, 'a, S> {
             self.next = Some(data);
             return None;
         };
-        if !is_next(&data, self.expected) {
+        if !is_next(&data, self.expected) || !data.inline_qos.bytes.is_empty() {
             self.next = Some(data);
             return None;
         }

@@ -8,6 +8,7 @@ use super::cursor::{Cursor, Malformed};
 use super::header::{Header, ProtocolVersion};
 use super::locator_list::LocatorList;
 use super::message_writer::SampleHead;
+use super::parameter_list::KEY_HASH_LIST_LEN;
 use super::submessage::{Data, InlineQos, SerializedPayload, Submessage, SubmessageId};
 use super::{EntityId, Guid, GuidPrefix, PlainSample, SequenceNumber, VendorId, time};
 
@@ -250,13 +251,14 @@ impl<'a> MessageReader<'a> {
         }
     }
 
-    /// The next submessage if it is the DATA of a sample that says nothing besides, as ours are with the INFO_TS before
-    /// it, which the next ones may have been made at, too: what most datagrams consist of. Nothing is taken of anything
-    /// else.
+    /// The next submessage if it is the DATA of a sample that says nothing besides, or the hash of its key alone, as ours
+    /// are with the INFO_TS before it, which the next ones may have been made at, too: what most datagrams consist of.
+    /// Nothing is taken of anything else.
     #[inline]
     pub fn next_sample(&mut self) -> Option<Data<'a>> {
         const INFO_TS: u32 = u32::from_le_bytes([SubmessageId::INFO_TS.0, 0x01, 8, 0]);
         const DATA: u16 = u16::from_le_bytes([SubmessageId::DATA.0, 0x05]);
+        const WITH_INLINE_QOS: u16 = u16::from_le_bytes([SubmessageId::DATA.0, 0x07]);
         let (words, _) = self.rest.rest().as_chunks::<4>();
         let (time, head) = match words {
             [info_ts, seconds, fraction, head @ ..] if u32::from_le_bytes(*info_ts) == INFO_TS => {
@@ -268,11 +270,12 @@ impl<'a> MessageReader<'a> {
         let len = usize::from(u16::from_le_bytes(len));
         let [high, low] = [high, low].map(u32::from_le_bytes);
         let sequence_number = SequenceNumber::of_words(high, low);
-        if u16::from_le_bytes([id, flags]) != DATA
-            || octets != [0, 0, 16, 0]
-            || sequence_number < SequenceNumber::FIRST
-            || self.failed
-        {
+        let inline_qos_len = match u16::from_le_bytes([id, flags]) {
+            DATA => 0,
+            WITH_INLINE_QOS => KEY_HASH_LIST_LEN,
+            _ => return None,
+        };
+        if octets != [0, 0, 16, 0] || sequence_number < SequenceNumber::FIRST || self.failed {
             return None;
         }
         let data = if time.is_some() {
@@ -281,7 +284,21 @@ impl<'a> MessageReader<'a> {
             0
         };
         let (begin, end) = (data + SampleHead::DATA_LEN, data + 4 + len);
-        let payload = self.rest.rest().get(begin..end)?;
+        let (list, payload) = self
+            .rest
+            .rest()
+            .get(begin..end)?
+            .split_at_checked(inline_qos_len)?;
+        let inline_qos = match list {
+            [] => InlineQos::default(),
+            bytes => InlineQos {
+                bytes,
+                little_endian: true,
+            },
+        };
+        if !list.is_empty() && inline_qos.key_hash_alone().is_none() {
+            return None;
+        }
         self.rest.bytes(end, "").ok()?;
         if let Some((seconds, fraction)) = time {
             let time = [seconds, fraction].map(u32::from_le_bytes);
@@ -291,7 +308,7 @@ impl<'a> MessageReader<'a> {
             reader: EntityId(reader),
             writer: EntityId(writer),
             sequence_number,
-            inline_qos: InlineQos::default(),
+            inline_qos,
             payload: SerializedPayload::Data(payload),
         })
     }
@@ -536,24 +553,27 @@ mod tests {
         /// Whatever is wrong with a sample, the shorter way gives what the other does.
         #[test]
         fn samples_taken_apart_at_once_are_what_they_are_piece_by_piece(
-            samples in prop::collection::vec((0..20_usize, any::<bool>()), 1..4),
+            samples in prop::collection::vec((0..20_usize, any::<bool>(), 0..3_usize), 1..4),
             changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
             cut in 0..40_usize,
         ) {
             let mut bytes = vec![];
             let mut writer = MessageWriter::new(&mut bytes, GuidPrefix([1; 12]));
             let head = SampleHead::new(Guid::new(GuidPrefix([1; 12]), EntityId::user_writer(1, false)));
-            for ((len, has_time), number) in samples.into_iter().zip(1..) {
+            let hash = InlineQos::of_key_hash([6; 16]);
+            for ((len, has_time, qos), number) in samples.into_iter().zip(1..) {
                 let (time, payload) = (Timestamp::from_nanos(number * 1_500_000_000), vec![7; len]);
                 let sequence_number = SequenceNumber(number);
                 match head.of(time, sequence_number, len) {
-                    Some(head) if has_time => writer.sample(&head, &payload),
+                    Some(head) if has_time && qos == 0 => writer.sample(&head, &payload),
                     _ => {
+                        // Whole, or without its beginning and end, which then are not what they are taken for.
+                        let list = [&[][..], &hash, &hash[4..20]][qos];
                         writer.data(&Data {
                             reader: EntityId::UNKNOWN,
                             writer: EntityId::user_writer(1, false),
                             sequence_number,
-                            inline_qos: InlineQos { bytes: &[], little_endian: true },
+                            inline_qos: InlineQos { bytes: list, little_endian: true },
                             payload: SerializedPayload::Data(&payload),
                         });
                     }

@@ -6,9 +6,10 @@ use tickwire_base::{Timestamp, copy};
 
 use super::cursor::Out;
 use super::header::Header;
+use super::parameter_list::KEY_HASH_LIST_LEN;
 use super::submessage::SubmessageId;
 use super::{
-    AckNack, Data, DataFrag, Gap, Guid, GuidPrefix, Heartbeat, HeartbeatFrag, NackFrag,
+    AckNack, Data, DataFrag, Gap, Guid, GuidPrefix, Heartbeat, HeartbeatFrag, InlineQos, NackFrag,
     SequenceNumber, SerializedPayload, time,
 };
 
@@ -222,11 +223,7 @@ impl<'a> MessageWriter<'a> {
     }
 
     /// Writes a submessage whose body must have the byte order of `qos`.
-    fn with_order_of(
-        &mut self,
-        qos: &super::InlineQos<'_>,
-        write: impl FnOnce(&mut Self),
-    ) -> &mut Self {
+    fn with_order_of(&mut self, qos: &InlineQos<'_>, write: impl FnOnce(&mut Self)) -> &mut Self {
         let before = self.little_endian;
         if !qos.bytes.is_empty() {
             self.little_endian = qos.little_endian;
@@ -292,6 +289,8 @@ impl SampleHead {
     /// DATA up to its payload.
     pub(crate) const DATA_LEN: usize = 4 + DATA_HEAD_LEN;
     pub(crate) const MESSAGE_LEN: usize = Header::LEN + Self::LEN;
+    /// With inline QoS that is a key hash.
+    pub(crate) const KEYED_MESSAGE_LEN: usize = Self::MESSAGE_LEN + KEY_HASH_LIST_LEN;
     /// Where DATA begins, which another one may follow that was made at the same time.
     pub(crate) const DATA: usize = Header::LEN + Self::TIME_LEN;
 
@@ -316,6 +315,23 @@ impl SampleHead {
     ) -> Option<[u8; Self::MESSAGE_LEN]> {
         let mut head = self;
         head.set(timestamp, number, payload_len).copied()
+    }
+
+    /// The same of a sample that says the hash of its key.
+    pub(crate) fn with_key_hash(
+        self,
+        timestamp: Timestamp,
+        number: SequenceNumber,
+        hash: [u8; 16],
+        payload_len: usize,
+    ) -> Option<[u8; Self::KEYED_MESSAGE_LEN]> {
+        let mut head = self.of(timestamp, number, KEY_HASH_LIST_LEN + payload_len)?;
+        head[Self::DATA + 1] |= 0x02;
+        let mut keyed = [0; Self::KEYED_MESSAGE_LEN];
+        let (plain, list) = keyed.split_at_mut(Self::MESSAGE_LEN);
+        plain.copy_from_slice(&head);
+        list.copy_from_slice(&InlineQos::of_key_hash(hash));
+        Some(keyed)
     }
 
     /// The same, made of that of the sample before.
@@ -415,7 +431,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::wire::{EntityId, InlineQos};
+    use crate::wire::{EntityId, ParameterListWriter};
 
     proptest! {
         #[test]
@@ -439,6 +455,20 @@ mod tests {
                 let mut anew = Vec::new();
                 MessageWriter::new(&mut anew, writer.prefix).info_ts(Some(time)).data_head(&data);
                 let made = head.set(time, number, len).map(|head| head.to_vec());
+                prop_assert_eq!(made, time::from_timestamp(time).map(|_| anew));
+
+                let hash = [len.to_le_bytes()[0]; 16];
+                let mut list = Vec::new();
+                let mut parameters = ParameterListWriter::new(&mut list);
+                parameters.key_hash(hash);
+                parameters.finish();
+                let keyed = Data {
+                    inline_qos: InlineQos { bytes: &list, little_endian: true },
+                    ..data
+                };
+                let mut anew = Vec::new();
+                MessageWriter::new(&mut anew, writer.prefix).info_ts(Some(time)).data_head(&keyed);
+                let made = head.with_key_hash(time, number, hash, len).map(|head| head.to_vec());
                 prop_assert_eq!(made, time::from_timestamp(time).map(|_| anew));
             }
         }

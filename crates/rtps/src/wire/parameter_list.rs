@@ -434,6 +434,26 @@ impl<'a> InlineQos<'a> {
         }
     }
 
+    /// A list of nothing but the hash of the instance's key, little-endian, as our samples have it.
+    pub(crate) fn of_key_hash(hash: [u8; 16]) -> [u8; KEY_HASH_LIST_LEN] {
+        let mut list = [0; KEY_HASH_LIST_LEN];
+        let (head, rest) = list.split_at_mut(4);
+        head.copy_from_slice(&KEY_HASH_HEAD);
+        let (value, end) = rest.split_at_mut(16);
+        value.copy_from_slice(&hash);
+        end.copy_from_slice(&LIST_END);
+        list
+    }
+
+    /// That hash, if these parameters are such a list.
+    #[inline]
+    pub fn key_hash_alone(&self) -> Option<[u8; 16]> {
+        let list: &[u8; KEY_HASH_LIST_LEN] = self.bytes.try_into().ok()?;
+        let (head, rest) = list.split_first_chunk()?;
+        let (hash, end) = rest.split_first_chunk()?;
+        (self.little_endian && *head == KEY_HASH_HEAD && *end == LIST_END).then_some(*hash)
+    }
+
     /// The hash of the instance's key, if the writer sent it.
     pub fn key_hash(&self) -> Option<[u8; 16]> {
         self.find(ParameterId::KEY_HASH)?.array("KEY_HASH").ok()
@@ -513,4 +533,14 @@ impl<'a> InlineQos<'a> {
         let parameter = self.iter().map_while(Result::ok).find(|p| p.id == id)?;
         Some(parameter.value)
     }
+}
+/// Bytes of a list that has a key hash and its end.
+pub(crate) const KEY_HASH_LIST_LEN: usize = 4 + 16 + 4;
+const KEY_HASH_HEAD: [u8; 4] = list_head(ParameterId::KEY_HASH, 16);
+const LIST_END: [u8; 4] = list_head(ParameterId::SENTINEL, 0);
+
+/// Id and length of a parameter, little-endian.
+const fn list_head(id: ParameterId, len: u16) -> [u8; 4] {
+    let ([a, b], [c, d]) = (id.0.to_le_bytes(), len.to_le_bytes());
+    [a, b, c, d]
 }

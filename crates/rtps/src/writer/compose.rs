@@ -138,6 +138,9 @@ impl Composer {
                 Borrowed::Lent(lent) => log.publish_lent(lent),
             };
         }
+        if let Some(head) = self.keyed_head(change, payload) {
+            return log.publish(&head, payload);
+        }
         self.list_inline_qos(change);
         let mut record = core::mem::take(&mut self.record);
         record.clear();
@@ -227,6 +230,21 @@ impl Composer {
         let time = change.source_timestamp;
         let time = time.filter(|_| !payload.is_empty() && !self.needs_inline_qos(change));
         self.head.of(time?, change.sequence_number, payload.len())
+    }
+
+    /// The head of a change that needs a key hash in inline QoS and no more, and has a payload, unless its time cannot be
+    /// told.
+    #[inline]
+    fn keyed_head(
+        &self,
+        change: Kept<'_, impl Lent>,
+        payload: &[u8],
+    ) -> Option<[u8; SampleHead::KEYED_MESSAGE_LEN]> {
+        let hash = change.key_hash().filter(|_| self.key_hash)?;
+        let time = change.source_timestamp;
+        let time = time.filter(|_| !payload.is_empty() && !self.says_more(change));
+        let number = change.sequence_number;
+        self.head.with_key_hash(time?, number, hash, payload.len())
     }
 
     fn data_of<'a>(&'a self, change: Kept<'a, impl Lent>, reader: EntityId) -> Data<'a> {
@@ -430,8 +448,12 @@ impl Composer {
             Borrowed::Lent(_) => self.expects_inline_qos,
             Borrowed::Own(_) | Borrowed::Long(_) => self.key_hash,
         };
-        has_hash && change.key_hash().is_some()
-            || self.presents
+        has_hash && change.key_hash().is_some() || self.says_more(change)
+    }
+
+    /// Whether it needs more there than a key hash.
+    fn says_more(&self, change: Kept<'_, impl Lent>) -> bool {
+        self.presents
             || !change.kind().is_alive()
             || self.relays && change.original().is_some()
             || self.relates && change.related().is_some()
