@@ -31,7 +31,10 @@ pub fn key_hash<T: Topic>(
     let mut writer = scratch.begin(representation);
     value.encode_key(&mut writer)?;
     writer.finish();
-    Ok(scratch.hash(T::DESCRIPTION, representation))
+    Ok(match scratch.is_short(T::DESCRIPTION, representation) {
+        true => scratch.as_it_is(),
+        false => scratch.digest(),
+    })
 }
 
 /// Memory in which keys are hashed, of any types. It remembers the digests of keys that came before, as an MD5 takes
@@ -41,6 +44,8 @@ pub struct KeyScratch {
     /// A key in the form that is hashed.
     key: Vec<u8>,
     digests: Digests,
+    /// Where the description lies that was looked at last, and whether any key of its type is short, in which encoding.
+    last: Option<(usize, Representation, bool)>,
 }
 
 impl KeyScratch {
@@ -62,15 +67,49 @@ impl KeyScratch {
         description: &TypeDescription,
         representation: Representation,
     ) -> KeyHash {
-        let mut hash = [0; 16];
-        match hash.get_mut(..self.key.len()) {
-            Some(start) if description.max_key_size(16, representation).is_some() => {
-                start.copy_from_slice(&self.key);
-            }
-            _ => hash = self.digests.of(&self.key),
+        match are_short(description, representation) {
+            true => self.as_it_is(),
+            false => self.digest(),
         }
+    }
+
+    /// Whether any key of a type fits into 16 bytes. Looked at once while nothing else is asked.
+    #[inline]
+    fn is_short(
+        &mut self,
+        description: &'static TypeDescription,
+        representation: Representation,
+    ) -> bool {
+        // What is static stays where it is, and nothing else comes there.
+        let place = core::ptr::from_ref(description).addr();
+        match self.last {
+            Some((at, of, is_short)) if at == place && of == representation => is_short,
+            _ => {
+                let is_short = are_short(description, representation);
+                self.last = Some((place, representation, is_short));
+                is_short
+            }
+        }
+    }
+
+    #[inline]
+    fn as_it_is(&self) -> KeyHash {
+        let mut hash = [0; 16];
+        hash.iter_mut()
+            .zip(&self.key)
+            .for_each(|(to, byte)| *to = *byte);
         KeyHash(hash)
     }
+
+    #[inline]
+    fn digest(&mut self) -> KeyHash {
+        KeyHash(self.digests.of(&self.key))
+    }
+}
+
+/// Whether any key of a type fits into 16 bytes in the form that is hashed.
+fn are_short(description: &TypeDescription, representation: Representation) -> bool {
+    description.max_key_size(16, representation).is_some()
 }
 
 /// The MD5 of each key that came last of those that share a place.
