@@ -1,7 +1,7 @@
-//! Several datagrams per system call.
+//! Receiving several datagrams per system call.
 
 use std::cell::RefCell;
-use std::io::{IoSlice, IoSliceMut};
+use std::io::IoSliceMut;
 use std::net::SocketAddr;
 use std::os::fd::AsRawFd;
 use std::thread::LocalKey;
@@ -9,20 +9,19 @@ use std::thread::LocalKey;
 use nix::cmsg_space;
 use nix::errno::Errno;
 use nix::sys::socket::{
-    ControlMessage, ControlMessageOwned, MsgFlags, MultiHeaders, RecvMsg, SockaddrIn, SockaddrIn6,
-    SockaddrLike, Timestamps, recvmmsg, sendmmsg,
+    ControlMessageOwned, MsgFlags, MultiHeaders, RecvMsg, SockaddrIn, SockaddrIn6, SockaddrLike,
+    Timestamps, recvmmsg, recvmsg,
 };
 use nix::sys::time::TimeSpec;
 use rustix::net::{RecvFlags, recvfrom};
-use socket2::Socket;
-use tickwire_base::{Pieces, Timestamp};
+use tickwire_base::Timestamp;
 
 use crate::clock::nanos;
 use crate::page_aligned::PageAligned;
-use crate::{ReceiveError, SendError, UdpSocket};
+use crate::{ReceiveError, UdpSocket};
 
 /// Datagrams per system call at most.
-const BATCH: usize = 32;
+pub(crate) const BATCH: usize = 32;
 
 /// The same of long ones, and what is one, in bytes.
 const BATCH_OF_LONG: usize = 4;
@@ -36,6 +35,10 @@ const MAX_ALONE: u32 = 4;
 const FEW: u32 = 4;
 const PROBE: u32 = 8;
 
+/// System calls in a row that find so many datagrams of one length before the kernel is asked to leave them together.
+const MANY: usize = 8;
+const CROWDED: u32 = 4;
+
 /// Room for any UDP datagram.
 const SLOT_BYTES: usize = 1 << 16;
 
@@ -44,6 +47,8 @@ const SLOT_BYTES: usize = 1 << 16;
 pub struct ReceiveBatch {
     slots: PageAligned,
     received: [Option<(usize, SocketAddr)>; BATCH],
+    /// How long the datagrams are that lie there one behind the other, of which the last may be shorter; 0 where it is one.
+    cuts: [usize; BATCH],
     /// When the kernel received them, if it was asked to note that.
     stamps: [Option<Timestamp>; BATCH],
     count: usize,
@@ -53,6 +58,8 @@ pub struct ReceiveBatch {
     found_in_a_row: u32,
     /// How often in a row calls that may take one alone have found one.
     alone: u32,
+    /// How often in a row calls have found [many](MANY) of one length.
+    crowded: u32,
 }
 
 /// A received datagram.
@@ -67,7 +74,8 @@ pub struct Datagram<'a> {
 }
 
 impl ReceiveBatch {
-    /// Most datagrams that one call of [`receive`](Self::receive) returns.
+    /// Most datagrams that one call of [`receive`](Self::receive) returns, unless the kernel [leaves them
+    /// together](UdpSocket).
     pub const CAPACITY: usize = BATCH;
 
     /// Allocates the room.
@@ -75,16 +83,18 @@ impl ReceiveBatch {
         Self {
             slots: PageAligned::new(BATCH * SLOT_BYTES),
             received: [None; BATCH],
+            cuts: [0; BATCH],
             stamps: [None; BATCH],
             count: 0,
             room: BATCH,
             found_in_a_row: 0,
             alone: 0,
+            crowded: 0,
         }
     }
 
-    /// Replaces the content by what waits on `socket`, and says how many datagrams that is; 0 when
-    /// none does. One system call, which does not block.
+    /// Replaces the content by what waits on `socket`, and says how many datagrams that is, where those that came together
+    /// count once; 0 when none does. One system call, which does not block.
     pub fn receive(&mut self, socket: &UdpSocket) -> Result<usize, ReceiveError> {
         self.receive_several(socket, MsgFlags::MSG_DONTWAIT)
     }
@@ -105,7 +115,7 @@ impl ReceiveBatch {
     /// As [`receive`](Self::receive), for who asks again and again, and so knows whether they come faster than they are
     /// asked for: only then is it for several.
     pub fn look(&mut self, socket: &UdpSocket) -> Result<usize, ReceiveError> {
-        if socket.has_timestamps() || self.found_in_a_row >= MAX_ALONE {
+        if socket.takes_whole() || socket.has_timestamps() || self.found_in_a_row >= MAX_ALONE {
             let count = self.receive_several(socket, MsgFlags::MSG_DONTWAIT)?;
             self.found_in_a_row *= u32::from(count > 1);
             return Ok(count);
@@ -123,7 +133,7 @@ impl ReceiveBatch {
         one: RecvFlags,
     ) -> Result<usize, ReceiveError> {
         let asks_for_more = self.alone < FEW || self.alone.is_multiple_of(PROBE);
-        let count = match asks_for_more || socket.has_timestamps() {
+        let count = match asks_for_more || socket.takes_whole() || socket.has_timestamps() {
             true => self.receive_several(socket, several)?,
             false => self.receive_one(socket, one)?,
         };
@@ -150,10 +160,7 @@ impl ReceiveBatch {
                 });
             }
         };
-        let places = self.received.iter_mut().zip(&mut self.stamps);
-        for (place, stamp) in places.take(1) {
-            (*place, *stamp) = (received, None);
-        }
+        (self.received[0], self.stamps[0], self.cuts[0]) = (received, None, 0);
         self.count = 1;
         Ok(self.count)
     }
@@ -168,6 +175,10 @@ impl ReceiveBatch {
         let are_long = taken.flatten().any(|&(len, _)| len > LONG);
         self.room = if are_long { BATCH_OF_LONG } else { BATCH };
         self.count = 0;
+        if socket.takes_whole() {
+            self.receive_whole(socket, flags)?;
+            return Ok(self.count);
+        }
         let result = match (socket.local_address(), socket.has_timestamps()) {
             (SocketAddr::V4(_), false) => self.receive_by(&RECEIVE_V4, headers, socket, flags),
             (SocketAddr::V4(_), true) => {
@@ -179,7 +190,71 @@ impl ReceiveBatch {
             }
         };
         self.count = result?;
+        self.cuts = [0; BATCH];
+        self.crowded = match self.is_crowded() {
+            true => self.crowded + 1,
+            false => 0,
+        };
+        if self.crowded >= CROWDED {
+            self.crowded = 0;
+            socket.take_whole();
+        }
         Ok(self.count)
+    }
+
+    /// Whether many datagrams have come together that may as well have come as one.
+    fn is_crowded(&self) -> bool {
+        let first = self.received[0].filter(|&(len, _)| len <= MAX_CUT);
+        let received = self.received.iter().take(self.count);
+        let alike = received.take_while(|&&other| first.is_some() && other == first);
+        self.count >= MANY && alike.count() >= MANY
+    }
+
+    /// What the kernel leaves together, as it came: one system call for each, and one more to find that there is no more.
+    fn receive_whole(&mut self, socket: &UdpSocket, flags: MsgFlags) -> Result<(), ReceiveError> {
+        // Who waits does so for the first.
+        let waits = !flags.contains(MsgFlags::MSG_DONTWAIT);
+        let mut flags = match waits {
+            true => MsgFlags::empty(),
+            false => MsgFlags::MSG_DONTWAIT,
+        };
+        while self.count < self.room {
+            let found = match socket.local_address() {
+                SocketAddr::V4(_) => self.receive_next_whole::<SockaddrIn>(socket, flags),
+                SocketAddr::V6(_) => self.receive_next_whole::<SockaddrIn6>(socket, flags),
+            };
+            match found {
+                Ok(true) => {}
+                Ok(false) | Err(Errno::EAGAIN | Errno::EINTR) => break,
+                Err(_) if self.count > 0 => break,
+                Err(errno) => {
+                    return Err(ReceiveError {
+                        address: socket.local_address(),
+                        source: errno.into(),
+                    });
+                }
+            }
+            flags = MsgFlags::MSG_DONTWAIT;
+        }
+        Ok(())
+    }
+
+    /// False if that is nothing, after which nothing follows.
+    fn receive_next_whole<S: Address>(
+        &mut self,
+        socket: &UdpSocket,
+        flags: MsgFlags,
+    ) -> nix::Result<bool> {
+        let at = self.count;
+        let slot = self.slots.chunks_exact_mut(SLOT_BYTES).nth(at);
+        let mut slices = [IoSliceMut::new(slot.unwrap_or_default())];
+        let mut control = CutSpace::default();
+        let message = recvmsg::<S>(socket.as_raw_fd(), &mut slices, Some(&mut control.0), flags)?;
+        let received = message.address.map(|from| (message.bytes, from.to_std()));
+        let cut = cut_of(&message).unwrap_or_default();
+        (self.received[at], self.stamps[at], self.cuts[at]) = (received, None, cut);
+        self.count += 1;
+        Ok(received.is_some_and(|(len, _)| len > 0))
     }
 
     fn receive_by<S: Address>(
@@ -241,15 +316,27 @@ impl ReceiveBatch {
 
     /// The datagrams in their order of arrival.
     pub fn iter(&self) -> impl Iterator<Item = Datagram<'_>> {
-        let filled = self.received.iter().zip(&self.stamps).take(self.count);
+        let filled = self.received.iter().zip(&self.stamps).zip(&self.cuts);
         let slots = self.slots.chunks_exact(SLOT_BYTES);
-        slots.zip(filled).filter_map(|(slot, (received, stamp))| {
-            let (len, source) = (*received)?;
-            let bytes = slot.get(..len)?;
-            Some(Datagram {
-                bytes,
-                source,
-                kernel_timestamp: *stamp,
+        let filled = slots.zip(filled).take(self.count);
+        filled.flat_map(|(slot, ((received, stamp), &cut))| {
+            let received = received.and_then(|(len, source)| Some((slot.get(..len)?, source)));
+            let mut rest = received.map(|(bytes, _)| bytes);
+            std::iter::from_fn(move || {
+                let (_, source) = received?;
+                let (bytes, behind) = match rest? {
+                    all if cut == 0 || all.len() <= cut => (all, None),
+                    all => {
+                        let (bytes, behind) = all.split_at(cut);
+                        (bytes, Some(behind))
+                    }
+                };
+                rest = behind;
+                Some(Datagram {
+                    bytes,
+                    source,
+                    kernel_timestamp: *stamp,
+                })
             })
         })
     }
@@ -261,9 +348,8 @@ impl Default for ReceiveBatch {
     }
 }
 
-// The kernel's argument blocks. They hold pointers, so they stay with their thread; those for
-// receiving and for sending are apart because sending leaves its own address pointers behind, and those
-// for sockets with stamps because others leave no room for stamps.
+// The kernel's argument blocks. They hold pointers, so they stay with their thread; those for sockets with stamps are apart
+// because others leave no room for stamps.
 thread_local! {
     static RECEIVE_V4: RefCell<MultiHeaders<SockaddrIn>> = headers();
     static RECEIVE_V6: RefCell<MultiHeaders<SockaddrIn6>> = headers();
@@ -271,20 +357,10 @@ thread_local! {
         stamped_headers();
     static RECEIVE_STAMPED_V6: RefCell<MultiHeaders<SockaddrIn6>> =
         stamped_headers();
-    static SEND_V4: RefCell<MultiHeaders<SockaddrIn>> = headers();
-    static SEND_V6: RefCell<MultiHeaders<SockaddrIn6>> = headers();
-    static SEND_MARKED_V4: RefCell<MultiHeaders<SockaddrIn>> = marked_headers();
-    static SEND_MARKED_V6: RefCell<MultiHeaders<SockaddrIn6>> = marked_headers();
 }
 
-fn headers<S: SockaddrLike + Copy>() -> RefCell<MultiHeaders<S>> {
+pub(crate) fn headers<S: SockaddrLike + Copy>() -> RefCell<MultiHeaders<S>> {
     RefCell::new(MultiHeaders::preallocate(BATCH, None))
-}
-
-/// With room for the type of service, which is an octet over IPv4 and an integer over IPv6.
-fn marked_headers<S: SockaddrLike + Copy>() -> RefCell<MultiHeaders<S>> {
-    let room = cmsg_space!(i32);
-    RefCell::new(MultiHeaders::preallocate(BATCH, Some(room)))
 }
 
 /// With room for a stamp and nothing else.
@@ -296,7 +372,7 @@ fn stamped_headers<S: SockaddrLike + Copy>() -> RefCell<MultiHeaders<S>> {
 }
 
 /// Lends the thread's argument blocks; to a thread that is ending, whose own are gone, new ones.
-fn lend<S, R>(
+pub(crate) fn lend<S, R>(
     own: &'static LocalKey<RefCell<MultiHeaders<S>>>,
     made: fn() -> RefCell<MultiHeaders<S>>,
     use_them: impl FnOnce(&mut MultiHeaders<S>) -> R,
@@ -323,6 +399,30 @@ fn said(stamp: TimeSpec) -> Option<Timestamp> {
     (nanos != 0).then(|| Timestamp::from_nanos(nanos))
 }
 
+/// How long the datagrams are that were left together (UDP_GRO); `None` of one alone.
+fn cut_of<S>(message: &RecvMsg<'_, '_, S>) -> Option<usize> {
+    message.cmsgs().ok()?.find_map(|control| match control {
+        ControlMessageOwned::UdpGroSegments(cut) => usize::try_from(cut).ok(),
+        _ => None,
+    })
+}
+
+/// Room for that, aligned as the kernel has it.
+#[repr(align(8))]
+struct CutSpace([u8; CUT_SPACE]);
+
+impl Default for CutSpace {
+    fn default() -> Self {
+        Self([0; CUT_SPACE])
+    }
+}
+
+/// A head of 16 bytes, an integer, and what aligns the next.
+const CUT_SPACE: usize = 24;
+
+/// Longer datagrams gain nothing by being left together.
+pub(crate) const MAX_CUT: usize = 9000;
+
 /// An address as the kernel writes it.
 trait Address: SockaddrLike + Copy {
     fn to_std(self) -> SocketAddr;
@@ -339,218 +439,3 @@ impl Address for SockaddrIn6 {
         SocketAddr::V6(self.into())
     }
 }
-
-/// Sends what fits the socket's family in batches; the rest fails one by one, with the kernel's reason.
-pub(crate) fn send_to_each<'a>(
-    socket: &UdpSocket,
-    mut datagrams: impl Iterator<Item = (Pieces<'a>, SocketAddr)>,
-) -> Result<(), SendError> {
-    let Some(first) = datagrams.next() else {
-        return Ok(());
-    };
-    match datagrams.next() {
-        None => socket.send_one(first.0, first.1),
-        Some(second) => send_all(socket, 0, [first, second].into_iter().chain(datagrams)),
-    }
-}
-
-/// The same with a DSCP for each. Those in a row that have the same share system calls.
-pub(crate) fn send_to_each_marked<'a>(
-    socket: &UdpSocket,
-    datagrams: impl Iterator<Item = (u8, Pieces<'a>, SocketAddr)>,
-) -> Result<(), SendError> {
-    let mut datagrams = datagrams.peekable();
-    let mut first_error = Ok(());
-    while let Some(&(dscp, ..)) = datagrams.peek() {
-        let same = std::iter::from_fn(|| datagrams.next_if(|next| next.0 == dscp));
-        let sent = send_all(socket, dscp, same.map(|(_, bytes, to)| (bytes, to)));
-        first_error = first_error.and(sent);
-    }
-    first_error
-}
-
-fn send_all<'a>(
-    socket: &UdpSocket,
-    dscp: u8,
-    mut datagrams: impl Iterator<Item = (Pieces<'a>, SocketAddr)>,
-) -> Result<(), SendError> {
-    let mut first_error = Ok(());
-    loop {
-        let mut batch = [(Pieces::default(), None); BATCH];
-        let mut count = 0;
-        for (slot, (bytes, to)) in batch.iter_mut().zip(&mut datagrams) {
-            *slot = (bytes, Some(to));
-            count += 1;
-        }
-        let sent = match batch.get(..count) {
-            None | Some([]) => return first_error,
-            Some(&[(bytes, Some(to))]) if dscp == 0 => socket.send_one(bytes, to),
-            Some(batch) => send_batch(socket, dscp, batch),
-        };
-        first_error = first_error.and(sent);
-    }
-}
-
-fn send_batch(
-    socket: &UdpSocket,
-    dscp: u8,
-    batch: &[(Pieces<'_>, Option<SocketAddr>)],
-) -> Result<(), SendError> {
-    let mut first_error = Ok(());
-    let mut rest = batch;
-    let connected = match sole_destination(batch).filter(|_| dscp == 0) {
-        Some(to) => socket.connected(to),
-        None => {
-            let destinations = batch.iter().filter_map(|&(_, to)| to);
-            destinations.for_each(|to| socket.part(to));
-            None
-        }
-    };
-    while let Some(&(bytes, destination)) = rest.first() {
-        let sent = match (&connected, socket.local_address()) {
-            (Some(connected), _) => send_some_connected(connected, rest),
-            (None, SocketAddr::V4(_)) => send_some_v4(socket, dscp, rest),
-            (None, SocketAddr::V6(_)) => send_some_v6(socket, dscp, rest),
-        };
-        match (sent, destination) {
-            (Ok(sent), _) if sent > 0 => rest = rest.get(sent..).unwrap_or_default(),
-            (_, Some(destination)) => {
-                // The kernel stops at the first that it cannot send: alone, it says why.
-                first_error = first_error.and(socket.send_one(bytes, destination));
-                rest = rest.get(1..).unwrap_or_default();
-            }
-            (_, None) => rest = rest.get(1..).unwrap_or_default(),
-        }
-    }
-    first_error
-}
-
-/// Where all of them go, if that is one address.
-fn sole_destination(batch: &[(Pieces<'_>, Option<SocketAddr>)]) -> Option<SocketAddr> {
-    let &(_, first) = batch.first()?;
-    first.filter(|_| batch.iter().all(|&(_, to)| to == first))
-}
-
-/// Sends those that all go where the socket is connected.
-fn send_some_connected(
-    socket: &Socket,
-    batch: &[(Pieces<'_>, Option<SocketAddr>)],
-) -> nix::Result<usize> {
-    lend(&SEND_V4, headers, |headers| {
-        let slices = slices(batch);
-        let slices = pieces(&slices, batch);
-        let slices = slices.get(..batch.len()).unwrap_or_default();
-        let none: [Option<SockaddrIn>; BATCH] = [None; BATCH];
-        let flags = MsgFlags::empty();
-        sendmmsg(socket.as_raw_fd(), headers, slices, &none[..], [], flags).map(Iterator::count)
-    })
-}
-
-/// All pieces of as many datagrams as there are.
-fn slices<'a>(batch: &[(Pieces<'a>, Option<SocketAddr>)]) -> [[IoSlice<'a>; 3]; BATCH] {
-    std::array::from_fn(|at| {
-        let (pieces, _) = batch.get(at).copied().unwrap_or_default();
-        pieces.in_order().map(IoSlice::new)
-    })
-}
-
-/// Those that have bytes: each one takes the kernel time.
-fn pieces<'a, 'b>(
-    slices: &'b [[IoSlice<'a>; 3]; BATCH],
-    batch: &[(Pieces<'a>, Option<SocketAddr>)],
-) -> [&'b [IoSlice<'a>]; BATCH] {
-    std::array::from_fn(|at| {
-        let count = batch
-            .get(at)
-            .map_or(1, |(pieces, _)| match pieces.is_one() {
-                true => 1,
-                false if pieces.foot.is_empty() => 2,
-                false => 3,
-            });
-        &slices[at][..count]
-    })
-}
-
-fn send_some_v4(
-    socket: &UdpSocket,
-    dscp: u8,
-    batch: &[(Pieces<'_>, Option<SocketAddr>)],
-) -> nix::Result<usize> {
-    let address = |to| match to {
-        SocketAddr::V4(v4) => Some(v4.into()),
-        SocketAddr::V6(_) => None,
-    };
-    if dscp == 0 {
-        return lend(&SEND_V4, headers, |headers| {
-            send_some(socket, headers, batch, &[], address)
-        });
-    }
-    let tos = type_of_service(dscp);
-    let mark = [ControlMessage::Ipv4Tos(&tos)];
-    lend(&SEND_MARKED_V4, marked_headers, |headers| {
-        send_some(socket, headers, batch, &mark, address)
-    })
-}
-
-fn send_some_v6(
-    socket: &UdpSocket,
-    dscp: u8,
-    batch: &[(Pieces<'_>, Option<SocketAddr>)],
-) -> nix::Result<usize> {
-    let address = |to| match to {
-        SocketAddr::V4(_) => None,
-        SocketAddr::V6(v6) => Some(v6.into()),
-    };
-    if dscp == 0 {
-        return lend(&SEND_V6, headers, |headers| {
-            send_some(socket, headers, batch, &[], address)
-        });
-    }
-    let class = type_of_service(dscp).into();
-    let mark = [ControlMessage::Ipv6TClass(&class)];
-    lend(&SEND_MARKED_V6, marked_headers, |headers| {
-        send_some(socket, headers, batch, &mark, address)
-    })
-}
-
-/// The octet of the IP header that begins with the DSCP (RFC 2474 §3); the rest belongs to routers.
-fn type_of_service(dscp: u8) -> u8 {
-    dscp.min(MAX_DSCP) << 2
-}
-
-/// Sends a leading part of `batch` and says how many datagrams that was.
-fn send_some<S: SockaddrLike + Copy>(
-    socket: &UdpSocket,
-    headers: &mut MultiHeaders<S>,
-    batch: &[(Pieces<'_>, Option<SocketAddr>)],
-    mark: &[ControlMessage<'_>],
-    address: impl Fn(SocketAddr) -> Option<S>,
-) -> nix::Result<usize> {
-    let slices = slices(batch);
-    let slices = pieces(&slices, batch);
-    let mut addresses: [Option<S>; BATCH] = [None; BATCH];
-    let mut count = 0;
-    for (slot, (_, destination)) in addresses.iter_mut().zip(batch) {
-        *slot = destination.and_then(&address);
-        if slot.is_none() {
-            break;
-        }
-        count += 1;
-    }
-    let slices = slices.get(..count).unwrap_or_default();
-    if slices.is_empty() {
-        return Ok(0);
-    }
-    sendmmsg(
-        socket.as_raw_fd(),
-        headers,
-        slices,
-        &addresses[..],
-        mark,
-        MsgFlags::empty(),
-    )
-    .map(Iterator::count)
-}
-
-/// A DSCP has six bits.
-const MAX_DSCP: u8 = 63;

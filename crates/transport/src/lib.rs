@@ -36,6 +36,7 @@ mod interface;
 mod page_aligned;
 mod poller;
 mod selection;
+mod sending;
 pub mod shm;
 mod socket;
 mod switches;

@@ -4,14 +4,15 @@ use std::io::{self, IoSlice};
 use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use nix::sys::socket::{TimestampingFlag, setsockopt, sockopt};
 use socket2::{Domain, InterfaceIndexOrAddress, Protocol, Socket, Type};
 use tickwire_base::Pieces;
 
-use crate::batch::{send_to_each, send_to_each_marked};
 use crate::connected::Connections;
+use crate::sending::{send_to_each, send_to_each_marked};
 use crate::{Interface, SendError, SocketError};
 
 /// What to ask of the kernel for a socket.
@@ -70,12 +71,21 @@ impl Default for UdpOptions {
 
 /// A bound UDP socket. Sending waits for room in the kernel's buffer; for receiving, see
 /// [`ReceiveBatch`](crate::ReceiveBatch).
+///
+/// Datagrams of up to 9,000 bytes that go to one address in a row and are of one length are given to the kernel as one (GSO);
+/// a socket that finds many of one length at once from then on has the kernel leave them together (GRO), unless it has
+/// timestamps. Nobody sees of either but the processor. On kernels and interfaces without, they go one by one.
 #[derive(Debug)]
 pub struct UdpSocket {
     socket: Socket,
     local: SocketAddr,
     receive_buffer_bytes: usize,
     has_timestamps: bool,
+    /// Whether the kernel leaves datagrams together that came together, and whether it has been asked to.
+    takes_whole: AtomicBool,
+    has_asked: AtomicBool,
+    /// How often in a row it would not take several as one.
+    refusals: AtomicU32,
     pub(crate) connections: Option<Connections>,
 }
 
@@ -243,6 +253,33 @@ impl UdpSocket {
         self.has_timestamps
     }
 
+    /// Whether datagrams that came together are received together.
+    pub(crate) fn takes_whole(&self) -> bool {
+        self.takes_whole.load(Ordering::Relaxed)
+    }
+
+    /// Asks the kernel for that, once (GRO: UDP_GRO, Linux 5.0). To be called by who receives, between two calls.
+    pub(crate) fn take_whole(&self) {
+        if self.has_timestamps || self.has_asked.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        if setsockopt(&self.socket, sockopt::UdpGroSegment, &true).is_ok() {
+            self.takes_whole.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether several datagrams may be given to the kernel as one.
+    pub(crate) fn gives_whole(&self) -> bool {
+        self.refusals.load(Ordering::Relaxed) < MAX_REFUSALS
+    }
+
+    /// Whether it has taken them so.
+    pub(crate) fn gave_whole(&self, has_taken: bool) {
+        let refusals = self.refusals.load(Ordering::Relaxed);
+        let refusals = if has_taken { 0 } else { refusals + 1 };
+        self.refusals.store(refusals, Ordering::Relaxed);
+    }
+
     fn bind(
         socket: Socket,
         address: SocketAddr,
@@ -263,6 +300,9 @@ impl UdpSocket {
                 .then(|| Connections::new(local.ip(), options.send_buffer_bytes)),
             receive_buffer_bytes,
             has_timestamps: options.receive_timestamps != ReceiveTimestamps::Off,
+            takes_whole: AtomicBool::new(false),
+            has_asked: AtomicBool::new(false),
+            refusals: AtomicU32::new(0),
         })
     }
 }
@@ -337,6 +377,9 @@ fn open(address: SocketAddr, options: &UdpOptions) -> Result<Socket, SocketError
     }
     Ok(socket)
 }
+
+/// Refusals in a row after which nothing is given to the kernel as one any more.
+const MAX_REFUSALS: u32 = 8;
 
 /// Asks for the buffers; where the system's limit cuts the receive buffer short, tries to override it,
 /// which takes CAP_NET_ADMIN.

@@ -495,6 +495,18 @@ fn a_socket_polls_the_interface_busily_or_says_what_that_takes() {
     }
 }
 
+/// Sends until datagrams have a time: the first ones may come before the kernel has begun.
+fn begin_to_stamp(from: &UdpSocket, stamped: &UdpSocket, batch: &mut ReceiveBatch) {
+    let deadline = clock::now() + PATIENCE;
+    let mut has_begun = false;
+    while !has_begun {
+        assert!(clock::now() < deadline, "no datagram has a time");
+        from.send_to(b"?", stamped.local_address()).expect("sent");
+        batch.wait(stamped).expect("the socket works");
+        has_begun = batch.iter().all(|d| d.kernel_timestamp.is_some());
+    }
+}
+
 #[test]
 fn the_kernel_notes_when_datagrams_come_in_one_batch_after_the_other() {
     let options = UdpOptions {
@@ -505,15 +517,7 @@ fn the_kernel_notes_when_datagrams_come_in_one_batch_after_the_other() {
         let stamped = UdpSocket::unicast(address, &options).expect("a free port");
         let plain = UdpSocket::unicast(address, &UdpOptions::default()).expect("a free port");
         let mut batch = ReceiveBatch::new();
-        // The first ones may come before the kernel has begun.
-        let deadline = clock::now() + PATIENCE;
-        let mut has_begun = false;
-        while !has_begun {
-            assert!(clock::now() < deadline, "no datagram has a time");
-            plain.send_to(b"?", stamped.local_address()).expect("sent");
-            batch.wait(&stamped).expect("the socket works");
-            has_begun = batch.iter().all(|d| d.kernel_timestamp.is_some());
-        }
+        begin_to_stamp(&plain, &stamped, &mut batch);
         for _ in 0..10 {
             let before = clock::timestamp();
             for socket in [&stamped, &plain] {
@@ -528,8 +532,106 @@ fn the_kernel_notes_when_datagrams_come_in_one_batch_after_the_other() {
                     .iter()
                     .all(|d| d.kernel_timestamp.is_some_and(is_between))
             );
-            assert_eq!(batch.wait(&plain).expect("the socket works"), 20);
+            assert!(batch.wait(&plain).expect("the socket works") > 0);
+            assert_eq!(batch.iter().count(), 20);
             assert!(batch.iter().all(|d| d.kernel_timestamp.is_none()));
+        }
+    }
+}
+
+/// Numbered datagrams of these lengths.
+fn numbered(lens: &[usize]) -> Vec<Vec<u8>> {
+    let numbers = (0_u32..).map(u32::to_be_bytes);
+    let each = lens.iter().zip(numbers).map(|(&len, number)| {
+        let bytes = number.into_iter().cycle();
+        bytes.take(len).collect()
+    });
+    each.collect()
+}
+
+/// Takes all that waits, by one way; how many datagrams the kernel gave, where those left together count once.
+fn take(
+    batch: &mut ReceiveBatch,
+    socket: &UdpSocket,
+    by: fn(&mut ReceiveBatch, &UdpSocket) -> Result<usize, tickwire_transport::ReceiveError>,
+    all: &mut Vec<Vec<u8>>,
+    count: usize,
+) -> usize {
+    let mut poller = Poller::new(socket);
+    let deadline = clock::now() + PATIENCE;
+    let mut given = 0;
+    while all.len() < count {
+        let ready = poller.wait(Some(deadline)).expect("polling works");
+        assert!(ready.socket(0), "only {} of {count} arrived", all.len());
+        given += by(batch, socket).expect("the socket works");
+        all.extend(batch.iter().map(|datagram| datagram.bytes.to_vec()));
+    }
+    given
+}
+
+#[test]
+fn datagrams_that_share_a_way_through_the_kernel_stay_what_they_are() {
+    let many: Vec<usize> = [1_000; 40].into_iter().chain([7]).collect();
+    let mixed = [
+        1_200, 1_200, 1_200, 300, 1_200, 0, 20, 20, 21, 20, 9_001, 9_001, 30_000, 5, 5,
+    ];
+    let ways = [
+        ReceiveBatch::receive,
+        ReceiveBatch::receive_next,
+        ReceiveBatch::wait,
+        ReceiveBatch::look,
+    ];
+    let six = SocketAddr::from((Ipv6Addr::LOCALHOST, 0));
+    for (address, connects) in [(LOCAL, false), (LOCAL, true), (six, false), (six, true)] {
+        let options = UdpOptions {
+            connects,
+            ..UdpOptions::default()
+        };
+        let sender = UdpSocket::unicast(address, &options).expect("a free port");
+        let receiver = UdpSocket::unicast(address, &UdpOptions::default()).expect("a free port");
+        let to = receiver.local_address();
+        let mut batch = ReceiveBatch::new();
+        let mut left_together = false;
+        // Until the kernel is asked to leave them together, and then by each way.
+        for (round, way) in (0..100).zip(ways.into_iter().cycle()) {
+            let lens = if round % 3 == 2 { &mixed[..] } else { &many };
+            let datagrams = numbered(lens);
+            let to_there = datagrams.iter().map(|bytes| (&bytes[..], to));
+            sender.send_each(to_there).expect("loopback takes them");
+            let mut all = Vec::new();
+            let given = take(&mut batch, &receiver, way, &mut all, datagrams.len());
+            assert_eq!(all, datagrams, "round {round}");
+            left_together |= given * 4 < datagrams.len();
+        }
+        assert!(left_together, "the kernel gave them one by one");
+    }
+}
+
+#[test]
+fn a_socket_with_timestamps_has_one_for_each_of_many() {
+    let options = UdpOptions {
+        receive_timestamps: ReceiveTimestamps::Software,
+        ..UdpOptions::default()
+    };
+    let (sender, receiver) = (
+        local(),
+        UdpSocket::unicast(LOCAL, &options).expect("a free port"),
+    );
+    let mut batch = ReceiveBatch::new();
+    begin_to_stamp(&sender, &receiver, &mut batch);
+    for _ in 0..20 {
+        let datagrams = numbered(&[1_000; 40]);
+        let to = receiver.local_address();
+        let to_there = datagrams.iter().map(|bytes| (&bytes[..], to));
+        sender.send_each(to_there).expect("loopback takes them");
+        let mut count = 0;
+        while count < datagrams.len() {
+            batch.wait(&receiver).expect("the socket works");
+            for (datagram, sent) in batch.iter().zip(&datagrams[count..]) {
+                assert_eq!(datagram.bytes, sent);
+                assert!(datagram.kernel_timestamp.is_some());
+            }
+            count += batch.iter().count();
         }
     }
 }
