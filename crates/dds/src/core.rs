@@ -485,6 +485,7 @@ impl Core {
         outbox: &mut Outbox,
     ) {
         self.send_unsent();
+        self.see_who_ended();
         match self.discovery_due.at() {
             at if at <= now => {
                 self.on_discovery(outbox, |discovery, outbox| {

@@ -350,9 +350,11 @@ fn writers_that_are_killed() {
     }
     let received = theirs.counters().shared_memory;
     assert!(received.records_received >= 100 * rounds() as u64);
-    let ways: Vec<_> = theirs.discovery().pairs();
-    let ended = Some(Way::Network(Obstacle::Ended));
-    assert!(ways.iter().any(|pair| pair.way == ended), "{ways:?}");
+    let begin = Instant::now();
+    while theirs.discovery().counters().processes_ended < rounds() as u64 {
+        assert!(begin.elapsed() < PATIENCE, "not all are known to be gone");
+        std::thread::yield_now();
+    }
 }
 
 /// Waits until only so many logs are mapped: the writer's own, and by who follows it.
@@ -561,4 +563,31 @@ fn without_memory_for_a_log_samples_come_by_udp() {
     view.wait_for(PATIENCE, refused).expect("a reason");
     assert_eq!(theirs.counters().shared_memory.records_received, 0);
     assert_eq!(theirs.counters().shared_memory.refused, 1);
+}
+
+#[test]
+fn who_is_killed_is_gone_before_its_lease_has_ended() {
+    let _alone = alone();
+    for role in ["subscriber", "publisher"] {
+        let tag = tag(role);
+        let ours = participant(&tag);
+        let (_writer, _reader) = (writer(&ours), reader(&ours, DataReaderQos::default()));
+        let other = Other::start(role, &tag, &[]);
+        wait_for_logs(&ours, 1);
+        let knows = || !ours.discovery().participants().is_empty();
+        assert!(knows());
+        // Not waited for, so that its number stays its own.
+        other.signal(Signal::SIGKILL);
+        let begin = Instant::now();
+        while knows() {
+            assert!(begin.elapsed() < PATIENCE, "{role}: it is still there");
+            std::thread::yield_now();
+        }
+        let counters = ours.discovery().counters();
+        assert_eq!(
+            (counters.processes_ended, counters.leases_expired),
+            (1, 0),
+            "{role}"
+        );
+    }
 }

@@ -81,6 +81,7 @@ fn participants_are_instances_that_end_as_they_went() {
     let ends = [
         (LostReason::Left, DISPOSED),
         (LostReason::LeaseExpired, NO_WRITERS),
+        (LostReason::ProcessEnded, NO_WRITERS),
         (LostReason::Displaced, NO_WRITERS),
         (LostReason::Ignored, NO_WRITERS),
     ];

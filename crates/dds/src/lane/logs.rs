@@ -386,8 +386,11 @@ impl Work {
                 break;
             }
         }
-        if log.is_over && !log.has_ended {
-            core.want(Want::Malformed(log.writer));
+        if log.is_over {
+            core.want(match log.has_ended {
+                true => Want::Finished(log.writer),
+                false => Want::Malformed(log.writer),
+            });
         }
         came
     }

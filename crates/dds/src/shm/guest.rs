@@ -1,6 +1,6 @@
 //! The logs of others that our readers follow, or want to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tickwire_rtps::discovery::SharedMemoryAddress;
 use tickwire_rtps::wire::{Guid, GuidPrefix};
@@ -28,6 +28,8 @@ pub(super) struct Guest {
     /// By the writer.
     follows: BTreeMap<Guid, Follow>,
     writers: BTreeMap<Ticket, Guid>,
+    /// Whose logs are still read, though the connection has ended.
+    finishing: BTreeSet<Guid>,
 }
 
 impl Guest {
@@ -50,7 +52,9 @@ impl Guest {
                     self.ask(core, shm, meeting, writer);
                 }
             }
+            Want::Finished(writer) => drop(self.finishing.remove(&writer)),
             Want::Leave(writer) => {
+                self.finishing.remove(&writer);
                 self.leave(meeting, writer);
                 shm.notify(core, Notice::Stop(writer));
             }
@@ -113,6 +117,7 @@ impl Guest {
             MeetingEvent::Ended { ticket } => {
                 // What the log has is still to be read.
                 if let Some(writer) = self.ended(ticket, Obstacle::Ended) {
+                    self.finishing.insert(writer);
                     shm.notify(core, Notice::Finish(writer));
                 }
             }
@@ -133,6 +138,20 @@ impl Guest {
         let writer = self.writers.remove(&ticket)?;
         self.follows.insert(writer, Follow::Failed(obstacle));
         Some(writer)
+    }
+
+    /// Whether a log of a participant is still read that is gone.
+    pub(super) fn reads(&self, participant: GuidPrefix) -> bool {
+        self.finishing
+            .iter()
+            .any(|writer| writer.prefix == participant)
+    }
+
+    /// The participant that is met by that name.
+    pub(super) fn called(&self, name: MeetingName) -> Option<GuidPrefix> {
+        let mut known = self.known.iter();
+        let found = known.find(|(_, address)| address.meeting == name.0);
+        found.map(|(&prefix, _)| prefix)
     }
 
     /// By which way what a writer writes comes here.

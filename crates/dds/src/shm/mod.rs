@@ -26,6 +26,7 @@ mod guest;
 mod host;
 mod note;
 mod own_log;
+mod parting;
 mod way;
 
 use std::fs;
@@ -55,6 +56,7 @@ use host::Host;
 pub(crate) use note::note;
 use own_log::Sent;
 pub(crate) use own_log::{CountingLog, OwnLog};
+use parting::Parting;
 pub use way::{Obstacle, Way};
 
 /// What a participant needs to use shared memory.
@@ -99,6 +101,7 @@ struct Meets {
     meeting: Meeting,
     guest: Guest,
     host: Host,
+    parting: Parting,
 }
 
 /// What discovery wants of the control lane.
@@ -121,6 +124,8 @@ pub(crate) enum Want {
     Leave(Guid),
     /// The log of this writer does not hold what it should.
     Malformed(Guid),
+    /// All has been read of the log of this writer, which is gone.
+    Finished(Guid),
 }
 
 /// What the lane is told that follows logs.
@@ -161,6 +166,7 @@ impl SharedMemory {
                 meeting,
                 guest: Guest::default(),
                 host: Host::default(),
+                parting: Parting::default(),
             }),
             wants: Wants::default(),
             logs: RwLock::default(),
@@ -357,6 +363,7 @@ impl Core {
             meeting,
             guest,
             host,
+            parting,
         } = &mut *meets;
         shm.wants.are_any.store(false, Ordering::Release);
         let wants = std::mem::take(&mut *lock(&shm.wants.queue));
@@ -370,12 +377,42 @@ impl Core {
             match event {
                 MeetingEvent::Asked(asked) => host.asked(self, shm, meeting, &asked),
                 MeetingEvent::Left { log, seat } => host.left(self, shm, log, seat),
+                MeetingEvent::Parted {
+                    process,
+                    host,
+                    logs,
+                } => {
+                    let guests = logs.into_iter().filter_map(parse_log_id);
+                    let guests = guests.map(|(_, guest)| guest);
+                    let hosts = host.and_then(|host| guest.called(host));
+                    let participants = guests.chain(hosts).collect();
+                    parting.add(clock::now(), participants, process);
+                }
                 event => guest.heard(self, shm, event),
             }
         }
         guest.ask_waiting(self, shm, meeting);
         drop(meets);
         self.raise();
+        self.see_who_ended();
+    }
+
+    /// Lets go of participants whose process has ended.
+    pub(crate) fn see_who_ended(&self) {
+        let Some(shm) = &self.shm else {
+            return;
+        };
+        let now = clock::now();
+        let (ended, again) = {
+            let Meets { parting, guest, .. } = &mut *lock(&shm.meets);
+            parting.ended(now, |participant| guest.reads(participant))
+        };
+        if let Some(again) = again {
+            self.control.arm(again);
+        }
+        for participant in ended {
+            self.with_discovery(|discovery, _| discovery.process_ended(now, participant));
+        }
     }
 }
 

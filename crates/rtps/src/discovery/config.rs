@@ -141,4 +141,6 @@ pub struct DiscoveryCounters {
     pub participants_left: u64,
     /// Participants whose lease ended.
     pub leases_expired: u64,
+    /// Participants whose process ended before their lease did, and without a word.
+    pub processes_ended: u64,
 }

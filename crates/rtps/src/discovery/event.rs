@@ -118,6 +118,8 @@ pub enum LostReason {
     Left,
     /// Nothing was heard of it for as long as it promised to speak.
     LeaseExpired,
+    /// The process that it was in has [ended](super::Discovery::process_ended).
+    ProcessEnded,
     /// It is not: it had not shown that it hears us, and made way for another one when there were as
     /// many as [`max_participants`](super::DiscoveryLimits::max_participants).
     Displaced,

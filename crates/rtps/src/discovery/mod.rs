@@ -268,6 +268,13 @@ impl Discovery {
         self.announcer.say_goodbye(&to, outbox);
     }
 
+    /// Another participant is known to be gone, as its process has ended: nobody waits for its lease to end.
+    pub fn process_ended(&mut self, now: Instant, participant: GuidPrefix) {
+        if !self.is_closed {
+            self.forget(now, participant, LostReason::ProcessEnded);
+        }
+    }
+
     /// What happened next; `None` when all has been told.
     pub fn poll_event(&mut self) -> Option<Event> {
         if self.events.is_empty() {

@@ -350,6 +350,7 @@ impl Discovery {
         match reason {
             LostReason::Left => self.counters.participants_left += 1,
             LostReason::LeaseExpired => self.counters.leases_expired += 1,
+            LostReason::ProcessEnded => self.counters.processes_ended += 1,
             LostReason::Displaced => self.counters.participants_displaced += 1,
             LostReason::Ignored => {}
         }

@@ -13,11 +13,16 @@ use rustix::net::{
 };
 use rustix::process::geteuid;
 
+use super::Process;
 use super::message::{MAX_LEN, Message};
 
 /// A connection to another process of the same user.
 #[derive(Debug)]
-pub(super) struct Connection(OwnedFd);
+pub(super) struct Connection {
+    socket: OwnedFd,
+    /// The process that has made the other end, or listens for it; 0 if it cannot be seen.
+    pid: i32,
+}
 
 /// Why there is no connection.
 #[derive(Debug)]
@@ -61,9 +66,17 @@ impl Connection {
         let peer = getsockopt(&socket, sockopt::PeerCredentials);
         let peer = peer.map_err(|errno| ConnectFailure::Kernel(errno.into()))?;
         match peer.uid() == geteuid().as_raw() {
-            true => Ok(Self(socket)),
+            true => Ok(Self {
+                socket,
+                pid: peer.pid(),
+            }),
             false => Err(ConnectFailure::OtherUser),
         }
+    }
+
+    /// The process at the other end.
+    pub(super) fn process(&self) -> Process {
+        Process::of(self.pid)
     }
 
     pub(super) fn send(&self, message: &Message, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
@@ -74,7 +87,7 @@ impl Connection {
             control.push(SendAncillaryMessage::ScmRights(fds));
         }
         let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
-        sendmsg(&self.0, &[IoSlice::new(&bytes)], &mut control, flags)?;
+        sendmsg(&self.socket, &[IoSlice::new(&bytes)], &mut control, flags)?;
         Ok(())
     }
 
@@ -84,7 +97,7 @@ impl Connection {
         let mut control = RecvAncillaryBuffer::new(&mut space);
         let flags = RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;
         let mut slices = [IoSliceMut::new(&mut bytes)];
-        let received = match recvmsg(&self.0, &mut slices, &mut control, flags) {
+        let received = match recvmsg(&self.socket, &mut slices, &mut control, flags) {
             Ok(received) => received,
             Err(Errno::AGAIN | Errno::INTR) => return Arrival::Nothing,
             Err(_) => return Arrival::End,
@@ -110,7 +123,7 @@ impl Connection {
 
 impl AsFd for Connection {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
+        self.socket.as_fd()
     }
 }
 

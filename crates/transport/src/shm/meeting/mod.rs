@@ -18,6 +18,7 @@ mod connection;
 mod error;
 mod message;
 mod party;
+mod process;
 #[cfg(test)]
 mod tests;
 
@@ -41,6 +42,7 @@ pub use error::{AskError, MeetingError};
 use message::Message;
 pub use message::{LogId, Refusal};
 use party::{Misplaced, Party, Role};
+pub use process::Process;
 
 /// Where a participant can be met: 128 random bits. Who knows them and is the same user may ask for logs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -139,6 +141,15 @@ pub enum MeetingEvent {
     Ended {
         /// The request, which has ended.
         ticket: Ticket,
+    },
+    /// A connection has ended, and what it was for, as was told before: perhaps because the other process has.
+    Parted {
+        /// Who was there.
+        process: Process,
+        /// What it is called, if it was asked for logs.
+        host: Option<MeetingName>,
+        /// The logs of ours that it had asked for, if it asked.
+        logs: Vec<LogId>,
     },
 }
 
@@ -416,14 +427,18 @@ impl Meeting {
             return;
         };
         let _ = epoll::delete(&self.epoll, &party.connection);
+        let process = party.connection.process();
+        let (mut host, mut logs) = (None, Vec::new());
         match party.role {
             Role::Guest(requests) => {
+                logs.extend(requests.values().map(|&(log, _)| log));
                 let seats = requests.into_values();
                 let seats = seats.filter_map(|(log, seat)| Some((log, seat?)));
                 let left = seats.map(|(log, seat)| MeetingEvent::Left { log, seat });
                 self.events.extend(left);
             }
             Role::Host { name, requests, .. } => {
+                host = Some(name);
                 self.hosts.remove(&name);
                 let tickets = requests.into_keys().map(|request| Ticket {
                     party: number,
@@ -433,6 +448,11 @@ impl Meeting {
                 self.events.extend(ended);
             }
         }
+        self.events.push_back(MeetingEvent::Parted {
+            process,
+            host,
+            logs,
+        });
     }
 }
 

@@ -190,7 +190,10 @@ fn cut(host: &mut Meeting) {
         wait(host.as_fd());
         host.turn().expect("epoll works");
     }
-    assert!(host.parties.is_empty() && host.next_event().is_none());
+    assert!(host.parties.is_empty());
+    let parted = host.next_event();
+    assert!(matches!(parted, Some(MeetingEvent::Parted { .. })));
+    assert!(host.next_event().is_none());
 }
 
 #[test]
