@@ -32,7 +32,10 @@ they can. --format takes text with places: {FIELD} and {$writer}, {$sequence_num
 {$latency_us}; \\n and \\t as usual, {{ for a brace.
 
 Lost samples are reported on standard error, and all that was not shown at the end. A paused \
-terminal never slows the writers down: what does not fit in memory meanwhile is counted as lost.",
+terminal never slows the writers down: what does not fit in memory meanwhile is counted as lost. \
+Nor does it while the command is stopped, unless its reader is reliable: with --reliable, or where \
+writers keep samples for those who come late; then writers that keep all wait until its lease, 20 s, \
+has ended.",
     after_help = "\
 Examples:
   tickwire topic echo Quotes

@@ -39,6 +39,11 @@ pub(super) struct SubscriptionOptions {
     /// or none at all [default: wait for ever]
     #[arg(short, long, value_name = "TIME", value_parser = parse_duration)]
     timeout: Option<Duration>,
+
+    /// Ask for samples again that were lost on the way, which holds up writers that keep all while this command is
+    /// stopped [default: only of writers that keep samples for those who come late, which have to be asked]
+    #[arg(long)]
+    reliable: bool,
 }
 
 /// All of one topic.
@@ -63,6 +68,7 @@ pub(super) struct Subscription {
     limit: Option<usize>,
     profile: Profile,
     awaits_rendezvous: bool,
+    is_reliable: bool,
 }
 
 impl SubscriptionOptions {
@@ -92,6 +98,7 @@ impl SubscriptionOptions {
                 .map(|count| usize::try_from(count).unwrap_or(usize::MAX)),
             profile: self.network.profile.clone(),
             awaits_rendezvous: !self.network.rendezvous.is_empty(),
+            is_reliable: self.reliable,
         };
         subscription.wait_for_writers(&self.network)?;
         Ok(subscription)
@@ -159,17 +166,20 @@ impl Subscription {
         nearest_name(&self.name, names).map(str::to_owned)
     }
 
-    /// Asks for as much as all writers offer.
+    /// Asks for what all writers offer, but for reliability only if it is needed: a process that looks at samples may be
+    /// stopped, and is not to hold up those who need them.
     pub(super) fn reader(&self, interest: Interest<'_>) -> Result<DataReader<Serialized>> {
         // Others may have shown up while the type was asked for.
         let found = self.find_writers();
         let writers = found.as_ref().unwrap_or(&self.writers);
         let all = |offer: fn(&EndpointQos) -> bool| writers.iter().all(|data| offer(&data.qos));
         let mut qos = DataReaderQos::default().keep_last(DEPTH);
-        if all(EndpointQos::is_reliable) {
+        let keep_some =
+            interest.history && all(|offered| offered.durability >= Durability::TransientLocal);
+        if all(EndpointQos::is_reliable) && (self.is_reliable || keep_some) {
             qos = qos.reliable();
         }
-        if interest.history && all(|offered| offered.durability >= Durability::TransientLocal) {
+        if keep_some {
             qos = qos.transient_local();
         }
         if all(|offered| offered.ownership == Ownership::Exclusive) {

@@ -360,7 +360,7 @@ fn rates_sizes_and_delays_are_measured() {
         }
         let child = Command::new(env!("CARGO_BIN_EXE_tickwire"))
             .args(["topic", command, "Quotes", "-d", &domain.id, "-o", "jsonl"])
-            .args(["-n", "20", "--timeout", "30s"])
+            .args(["-n", "20", "--timeout", "30s", "--reliable"])
             .args(options)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -411,6 +411,29 @@ fn rates_sizes_and_delays_are_measured() {
             assert!((rate * mean - 1_000.0).abs() < 0.1, "{all}");
         }
     }
+}
+
+#[test]
+fn an_echo_that_is_stopped_holds_up_no_writer() {
+    let domain = Domain::reserve();
+    let participant = participant(&domain);
+    let topic = participant.topic::<Quote>("Quotes").expect("a topic");
+    // Shorter than the lease of the stopped process, by which alone a reliable reader would be let go of.
+    let qos = DataWriterQos::default().reliable(Duration::from_secs(5));
+    let qos = qos.keep_all().max_unacknowledged_bytes(1 << 16);
+    let writer = participant.writer_with(&topic, qos).expect("a writer");
+    let child = echo(&domain, &["Quotes"]);
+    writer.wait_for_matched(1, PATIENCE).expect("a match");
+    let pid = Pid::from_raw(i32::try_from(child.id()).expect("a pid"));
+    kill(pid, Signal::SIGSTOP).expect("it is ours");
+    let symbol = "A".repeat(1_000);
+    for price in 0..1_000 {
+        writer
+            .write(&quote(&symbol, price, None))
+            .expect("nobody to wait for");
+    }
+    kill(pid, Signal::SIGKILL).expect("it is ours");
+    child.wait_with_output().expect("it was killed");
 }
 
 #[test]
