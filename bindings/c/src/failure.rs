@@ -154,8 +154,15 @@ macro_rules! from {
     )*};
 }
 
+impl From<Timeout> for Failure {
+    #[cold]
+    fn from(error: Timeout) -> Self {
+        // With what to do about it, unlike its Display.
+        Self::new(Code::TIMEOUT, format_args!("{error:?}"))
+    }
+}
+
 from! {
-    Timeout => |_| Code::TIMEOUT,
     ParticipantError => |error| match error {
         ParticipantError::Thread(_) | ParticipantError::Wait(_) | ParticipantError::Socket(_) => {
             Code::OUT_OF_RESOURCES

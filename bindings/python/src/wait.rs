@@ -27,7 +27,8 @@ pub(crate) fn wait<T: Clone + Send, R: Send>(
     let waited = timeout.map(duration).transpose()?;
     attempts(py, entity, timeout, attempt)?.map_err(|mut error| {
         error.waited = waited.unwrap_or(error.waited);
-        Kind::Timeout.error(error)
+        // With what to do about it, unlike its Display.
+        Kind::Timeout.error(format_args!("{error:?}"))
     })
 }
 

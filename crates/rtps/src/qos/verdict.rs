@@ -228,7 +228,8 @@ impl Mismatch {
                 "make the writer BY_SOURCE_TIMESTAMP or the reader BY_RECEPTION_TIMESTAMP"
             }
             Self::DataRepresentation(_) => {
-                "let the reader accept the writer's first representation"
+                "let the writer offer first what the reader requests, or the reader accept the writer's first \
+                 representation; old readers, as those of Fast DDS 2, take XCDR1 alone (`representation = [\"xcdr1\"]`)"
             }
         }
     }
@@ -347,7 +348,8 @@ mod tests {
         assert_eq!(
             verdict(|w| w.data_representation = vec![two, one], |_| {}),
             "DATA_REPRESENTATION: the reader requests XCDR1, the writer offers XCDR2; \
-             let the reader accept the writer's first representation"
+             let the writer offer first what the reader requests, or the reader accept the writer's first \
+             representation; old readers, as those of Fast DDS 2, take XCDR1 alone (`representation = [\"xcdr1\"]`)"
         );
     }
 
