@@ -7,8 +7,8 @@ use std::time::Instant;
 use dds::cdr::{self, Extensibility, Member, Shared, TypeDescription};
 use dds::error::TypeError;
 use dds::{BytesType, DomainParticipant, DynamicType, EndpointData};
-use tickwire_idl::model::{self, DefinitionKind};
-use tickwire_idl::{Compilation, Descriptions, Files, Loader, Options, compile};
+use tickwire_idl::model;
+use tickwire_idl::{Compilation, Files, Loader, Options, TopicTypeError, compile};
 
 use crate::border::{Growing, InGrowing, Out, Text, TextOut, Texts, export, growing};
 use crate::either::Either;
@@ -100,45 +100,14 @@ fn compiled(idl: &str, options: &IdlOptions) -> Result<Compilation> {
     Ok(compile(&[path], &settings, &mut loader)?)
 }
 
-/// The struct of that name; without one, the only struct that is for topics.
-fn topic_type(compilation: &Compilation, name: Option<&str>) -> Result<TypeDescription> {
-    let model = &compilation.model;
-    let topics: Vec<_> = model
-        .definitions()
-        .filter(|(_, definition)| match &definition.kind {
-            DefinitionKind::Struct(of) => !of.nested,
-            _ => false,
-        })
-        .collect();
-    let there_are = || {
-        let names: Vec<_> = topics.iter().map(|(_, it)| it.full_name.as_str()).collect();
-        match names.as_slice() {
-            [] => "it has no struct that is for topics".to_owned(),
-            names => format!("there are {}", names.join(", ")),
+impl From<TopicTypeError> for Failure {
+    #[cold]
+    fn from(error: TopicTypeError) -> Self {
+        match error {
+            TopicTypeError::Unknown { .. } => Self::new(Code::NOT_FOUND, error),
+            TopicTypeError::Unusable { .. } => Self::new(Code::UNSUPPORTED, error),
+            _ => Self::argument(error),
         }
-    };
-    let id = match (name, topics.as_slice()) {
-        (Some(name), _) => model.find(name).map(|(id, _)| id).ok_or_else(|| {
-            let message = format!("the IDL has no `{name}`; {}", there_are());
-            Failure::new(Code::NOT_FOUND, message)
-        })?,
-        (None, [(id, _)]) => *id,
-        (None, _) => {
-            let message = format!("say by `name` which type is meant; {}", there_are());
-            return Err(Failure::argument(message));
-        }
-    };
-    let name = &model.definition(id).full_name;
-    match Descriptions::of(model).structure(id) {
-        Some(Ok(of)) => Ok(of),
-        Some(Err(why)) => Err(Failure::new(
-            Code::UNSUPPORTED,
-            format!("`{name}` cannot be used: {why}"),
-        )),
-        _ => Err(Failure::argument(format!(
-            "`{name}` is no struct; {}",
-            there_are()
-        ))),
     }
 }
 
@@ -219,7 +188,7 @@ export! {
         let ty = ty.place("type")?;
         let options = options.get("options")?.unwrap_or_else(IdlOptions::empty);
         let compilation = compiled(idl.get("idl")?, &options)?;
-        let description = topic_type(&compilation, name.optional("name")?)?;
+        let description = compilation.topic_type(name.optional("name")?)?;
         ty.put(Type::described(description)?);
         Ok(())
     }

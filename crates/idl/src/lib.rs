@@ -51,6 +51,7 @@ mod services;
 mod source;
 mod syntax;
 mod token;
+mod topic_type;
 
 pub use build_script::{BuildConfig, BuildError, build};
 pub use c::CSource;
@@ -61,3 +62,4 @@ pub use files::{Files, Loader};
 pub use format::format;
 pub use model::Model;
 pub use services::{Call, Service, Services, exception_member};
+pub use topic_type::TopicTypeError;

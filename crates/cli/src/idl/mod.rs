@@ -9,7 +9,7 @@ mod fmt;
 mod from_wire;
 mod generate;
 mod print;
-mod source;
+pub(crate) mod source;
 
 use clap::Subcommand;
 

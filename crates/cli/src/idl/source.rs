@@ -11,7 +11,7 @@ use crate::output::{counted, note};
 
 /// How files are read
 #[derive(Args)]
-pub(super) struct CompileOptions {
+pub(crate) struct CompileOptions {
     /// Look for included files here, too; can be given several times
     #[arg(short = 'I', long = "include", value_name = "DIRECTORY")]
     search: Vec<PathBuf>,
@@ -54,7 +54,7 @@ impl CompileOptions {
     }
 
     /// The same; standard error says what is wrong and what is doubtful.
-    pub(super) fn compile_and_tell(&self, files: &[impl AsRef<Path>]) -> Result<Compilation> {
+    pub(crate) fn compile_and_tell(&self, files: &[impl AsRef<Path>]) -> Result<Compilation> {
         match self.compile(files) {
             Ok(compilation) => {
                 compilation.warnings.iter().for_each(note);

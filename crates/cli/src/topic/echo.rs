@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use tickwire::{DataReader, InstanceHandle, Serialized};
 
 use super::field::FieldPath;
-use super::learn::LearnedType;
+use super::learn::{LearnedType, TypeOptions};
 use super::losses::Losses;
 use super::sample::{Lines, Shape};
 use super::subscription::{Interest, Subscription, SubscriptionOptions};
@@ -43,7 +43,8 @@ Examples:
   tickwire topic echo Quotes --filter \"symbol = 'ACME' AND price > 100\"
   tickwire topic echo Book --field levels[0].price
   tickwire topic echo Quotes --format '{$time} {symbol} {price}'
-  tickwire topic echo MarketData.1012 --info | jq .latency_us"
+  tickwire topic echo MarketData.1012 --info | jq .latency_us
+  tickwire topic echo Quotes --idl market.idl    # if no program tells its type"
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]
@@ -72,6 +73,9 @@ pub(crate) struct Arguments {
     /// Form of the samples
     #[arg(short, long, value_name = "FORM", value_enum, default_value_t)]
     output: EchoFormat,
+
+    #[command(flatten)]
+    ty: TypeOptions,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -89,7 +93,7 @@ impl Arguments {
         if self.once {
             subscription.limit(1);
         }
-        let ty = LearnedType::of(&subscription.participant, &subscription.writers);
+        let ty = LearnedType::of(&subscription.participant, &subscription.writers, &self.ty)?;
         match &ty.description {
             Some(description) => {
                 let field = self.field.as_ref().map(|field| field.check(description));
@@ -98,7 +102,8 @@ impl Arguments {
                 checks.collect::<Result<(), _>>().map_err(Failure::usage)?;
             }
             None if self.field.is_some() || self.format.is_some() || self.filter.is_some() => {
-                return Err(Failure::new("without the type, samples have no fields"));
+                let failure = Failure::new("without the type, samples have no fields");
+                return Err(failure.hint("`--idl FILE` takes it from a file of IDL"));
             }
             None => note("samples are printed in hexadecimal"),
         }

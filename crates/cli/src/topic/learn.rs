@@ -1,13 +1,58 @@
 //! What a topic's type looks like, as told by the participants of its endpoints.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use clap::Args;
 use tickwire::cdr::TypeDescription;
 use tickwire::error::TypeError;
 use tickwire::{DomainParticipant, DynamicType, EndpointData};
 
+use crate::failure::{Failure, Result};
+use crate::idl::source::CompileOptions;
 use crate::output::note;
+
+/// Where the type comes from
+#[derive(Args)]
+pub(super) struct TypeOptions {
+    /// File of IDL that has the topic's type, instead of asking its programs, which may not tell
+    #[arg(long, value_name = "FILE", help_heading = HEADING)]
+    idl: Option<PathBuf>,
+
+    /// Name of the type in it, such as market::Quote [default: the name that the topic's programs announce, else the
+    /// file's only struct for topics]
+    #[arg(long = "type", value_name = "NAME", requires = "idl", help_heading = HEADING)]
+    type_name: Option<String>,
+
+    #[command(flatten, next_help_heading = HEADING)]
+    compile: CompileOptions,
+}
+
+const HEADING: &str = "Type from IDL";
+
+impl TypeOptions {
+    /// The type in the file, under the name that the endpoints announce.
+    fn description(&self, announced: &str) -> Result<Option<TypeDescription>> {
+        let Some(file) = &self.idl else {
+            return Ok(None);
+        };
+        let compilation = self.compile.compile_and_tell(&[file])?;
+        let described = match &self.type_name {
+            Some(name) => compilation.topic_type(Some(name)),
+            None => compilation
+                .topic_type(Some(announced))
+                .or_else(|error| compilation.topic_type(None).map_err(|_| error)),
+        };
+        let mut description = described.map_err(|error| {
+            let names =
+                "`--type` names one; the file may need other `-I`, `-D` or `--extensibility`";
+            Failure::new(error).hint(names)
+        })?;
+        description.name = announced.into();
+        Ok(Some(description))
+    }
+}
 
 /// A type as far as its endpoints tell.
 #[derive(Default)]
@@ -19,9 +64,21 @@ pub(super) struct LearnedType {
 
 impl LearnedType {
     /// As told by the first endpoint's participant that tells: those that announce types are asked first. If
-    /// none tells, standard error says why.
-    pub(super) fn of(participant: &DomainParticipant, endpoints: &[Arc<EndpointData>]) -> Self {
+    /// none tells, standard error says why. Where `options` name a file, as that has it.
+    pub(super) fn of(
+        participant: &DomainParticipant,
+        endpoints: &[Arc<EndpointData>],
+        options: &TypeOptions,
+    ) -> Result<Self> {
         let mut learned = Self::default();
+        if let Some(first) = endpoints.first() {
+            learned.name.clone_from(&first.type_name);
+            learned.has_key = first.guid.entity.is_keyed();
+            learned.description = options.description(&first.type_name)?;
+        }
+        if learned.description.is_some() {
+            return Ok(learned);
+        }
         let (told, untold): (Vec<_>, _) = endpoints.iter().partition(|data| announces_type(data));
         let mut problems = Vec::new();
         for endpoint in told.into_iter().chain(untold).take(MOST_ASKED) {
@@ -30,7 +87,7 @@ impl LearnedType {
             match describe(participant, endpoint) {
                 Ok(description) => {
                     learned.description = Some(description);
-                    return learned;
+                    return Ok(learned);
                 }
                 Err(error) => {
                     problems.push(format!("the type {} is not known: {error}", learned.name));
@@ -38,7 +95,7 @@ impl LearnedType {
             }
         }
         problems.iter().for_each(note);
-        learned
+        Ok(learned)
     }
 
     pub(super) fn to_dynamic(&self) -> DynamicType {
@@ -59,7 +116,7 @@ pub(super) fn announces_type(endpoint: &EndpointData) -> bool {
 pub(super) fn describe(
     participant: &DomainParticipant,
     endpoint: &EndpointData,
-) -> Result<TypeDescription, TypeError> {
+) -> std::result::Result<TypeDescription, TypeError> {
     let view = participant.discovery();
     let mut description = view.type_of(endpoint.guid, PATIENCE)?;
     if *description.name != *endpoint.type_name {

@@ -204,6 +204,50 @@ fn a_topic_is_waited_for_and_an_unknown_type_printed_in_hexadecimal() {
 }
 
 #[test]
+fn a_type_that_nobody_tells_comes_from_a_file() {
+    let domain = Domain::reserve();
+    let folder = Folder::new("topic-idl");
+    let idl = folder.path().join("quote.idl");
+    let text = "module test { struct Quote { @key string symbol; int64 price; @optional uint32 size; };\n\
+                struct Other { long x; }; };";
+    std::fs::write(&idl, text).expect("room for a file");
+    let idl = idl.to_str().expect("text");
+    let secretive = builder(&domain).announce_types(false).build();
+    let participant = secretive.expect("a participant");
+    let topic = participant.topic::<Quote>("Quotes").expect("a topic");
+    let writer = participant.writer(&topic).expect("a writer");
+    let options = ["Quotes", "-n", "1", "--timeout", "60s", "--idl", idl];
+    let filtered = [&options[..], &["--filter", "price > 1"]].concat();
+    let child = echo(&domain, &filtered);
+    writer.wait_for_matched(1, PATIENCE).expect("a match");
+    writer.write(&quote("A", 1, None)).expect("room");
+    writer.write(&quote("B", 2, Some(3))).expect("room");
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout),
+        "{\"symbol\":\"B\",\"price\":2,\"size\":3}\n"
+    );
+
+    let reader = quotes_reader(&participant);
+    let sample = r#"{"symbol": "C", "price": 4}"#;
+    let run = tickwire(
+        &folder,
+        &[
+            "topic", "pub", "Quotes", sample, "-d", &domain.id, "--idl", idl,
+        ],
+    );
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let taken = reader.take();
+    assert!(taken.data().any(|taken| *taken == quote("C", 4, None)));
+
+    let named = [&options[..], &["--type", "test::Quotes", "-d", &domain.id]].concat();
+    let run = tickwire(&folder, &[&["topic", "echo"], &named[..]].concat());
+    assert_eq!(run.status, 1);
+    let expected = "the IDL has no `test::Quotes`; there are test::Quote, test::Other";
+    assert!(run.stderr.contains(expected), "{}", run.stderr);
+}
+
+#[test]
 fn writers_that_come_later_are_shown_whatever_partition_they_are_in() {
     let domain = Domain::reserve();
     let participant = participant(&domain);

@@ -19,7 +19,7 @@ use tickwire::{
 };
 use tickwire_profiles::parse_duration;
 
-use super::learn::{LearnedType, announces_type};
+use super::learn::{LearnedType, TypeOptions, announces_type};
 use crate::failure::{Failure, Result};
 use crate::interrupt::Interrupt;
 use crate::network::NetworkOptions;
@@ -85,6 +85,9 @@ pub(crate) struct Arguments {
     /// How long to wait for the topic, for readers, and for their acknowledgements
     #[arg(short, long, value_name = "TIME", value_parser = parse_duration, default_value = "10s")]
     timeout: Duration,
+
+    #[command(flatten)]
+    ty: TypeOptions,
 }
 
 /// What to do with a sample.
@@ -114,10 +117,12 @@ impl Arguments {
         let samples = self.samples()?;
         let participant = self.network.join("tickwire topic pub")?;
         let endpoints = self.wait_for_endpoints(&participant)?;
-        let learned = LearnedType::of(&participant, &endpoints);
+        let learned = LearnedType::of(&participant, &endpoints, &self.ty)?;
         let Some(ty) = learned.description else {
             let failure = Failure::new("without the type, no sample can be encoded");
-            return Err(failure.hint("let the topic's programs announce types (TypeInformation)"));
+            return Err(failure.hint(
+                "`--idl FILE` takes it from a file of IDL; or let the topic's programs announce types (TypeInformation)",
+            ));
         };
         let readers = endpoints.iter().filter(|data| data.role == Role::Reader);
         let readers: Vec<_> = readers.cloned().collect();
