@@ -32,6 +32,11 @@ pub(super) struct TypeOptions {
 const HEADING: &str = "Type from IDL";
 
 impl TypeOptions {
+    /// Whether a file has it.
+    pub(super) fn is_given(&self) -> bool {
+        self.idl.is_some()
+    }
+
     /// The type in the file, under the name that the endpoints announce.
     fn description(&self, announced: &str) -> Result<Option<TypeDescription>> {
         let Some(file) = &self.idl else {

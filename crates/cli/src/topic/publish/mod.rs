@@ -200,7 +200,9 @@ impl Arguments {
         let view = participant.discovery();
         let is_enough = |found: &Vec<_>| readers(found) >= self.wanted() && !found.is_empty();
         // Who takes samples of any type does not tell this one; somebody else may be about to.
-        let is_told = |found: &Vec<_>| found.iter().any(|data: &Arc<_>| announces_type(data));
+        let is_told = |found: &Vec<_>| {
+            self.ty.is_given() || found.iter().any(|data: &Arc<_>| announces_type(data))
+        };
         let find = || Some(self.endpoints(&view)).filter(|all| is_enough(all) && is_told(all));
         let mut found = match view.wait_for(self.timeout, find) {
             Ok(found) => found,
