@@ -123,11 +123,11 @@ fn list(
     dialect: Dialect,
     walk: &mut Walk<'_, '_>,
 ) -> Option<(Value, usize)> {
-    walk.refuse_text(node);
     let item = match (dialect, kind) {
         (Dialect::FastDds, Kind::Names) => "name",
         _ => "element",
     };
+    walk.refuse_text_around(node, &[item]);
     let (mut names, mut numbers) = (Vec::new(), Vec::new());
     let mut is_sound = true;
     for child in elements(node) {

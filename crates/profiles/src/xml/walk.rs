@@ -6,7 +6,7 @@ use super::{elements, text_of, values};
 use crate::document::{Assignment, Section};
 use crate::problem::Problems;
 use crate::setting::{Kind, Setting};
-use crate::{Entity, catalogue};
+use crate::{Entity, catalogue, value};
 use tickwire::qos::nearest_name;
 
 /// Whose elements they are.
@@ -66,7 +66,7 @@ impl<'w, 'p> Walk<'w, 'p> {
         sections: &mut Vec<Section>,
         extra: &mut dyn FnMut(&mut Self, Node<'a, 'input>, &mut Vec<Section>),
     ) {
-        self.refuse_text(node);
+        self.refuse_text_around(node, &frame.names_in(path));
         for child in elements(node) {
             let name = child.tag_name().name();
             let child_path = match path {
@@ -80,8 +80,12 @@ impl<'w, 'p> Walk<'w, 'p> {
             } else if frame.extras.contains(&child_path.as_str()) {
                 extra(self, child, sections);
             } else if paths.any(|(_, known)| known.starts_with(&below)) {
-                self.no_attributes(child);
+                self.no_attributes(child, &frame.names_in(&child_path));
                 self.descend(child, &child_path, frame, sections, extra);
+            } else if let Some(others) = frame.others_with(&child_path) {
+                let of = value::alternatives(others.iter().map(ToString::to_string));
+                let message = format!("element `{name}` is ignored: it is a setting of {of}");
+                self.ignored.add(child.range().start, message);
             } else {
                 let known = frame.names_in(path);
                 self.unknown(child.range().start, "element", name, known.into_iter());
@@ -97,7 +101,7 @@ impl<'w, 'p> Walk<'w, 'p> {
         frame: &Frame<'_>,
         sections: &mut Vec<Section>,
     ) {
-        self.no_attributes(node);
+        self.no_attributes(node, &[]);
         let Some((value, at)) = values::read(node, setting, frame.dialect, self) else {
             return;
         };
@@ -124,6 +128,11 @@ impl<'w, 'p> Walk<'w, 'p> {
 
     /// Elements hold elements or a value, not both.
     pub(super) fn refuse_text(&mut self, node: Node<'_, '_>) {
+        self.refuse_text_around(node, &[]);
+    }
+
+    /// The same of one that holds elements of these names.
+    pub(super) fn refuse_text_around(&mut self, node: Node<'_, '_>, names: &[&str]) {
         let name = node.tag_name().name();
         let texts = node.children().filter(Node::is_text);
         for text in texts {
@@ -132,20 +141,34 @@ impl<'w, 'p> Walk<'w, 'p> {
                 .unwrap_or_default()
                 .find(|c: char| !c.is_ascii_whitespace());
             if let Some(stray) = stray {
-                let message = format!("text in `{name}`, which holds elements");
+                let message = match names {
+                    [inner] => {
+                        format!(
+                            "text in `{name}`, which holds elements: write `<{inner}>` around it"
+                        )
+                    }
+                    _ => format!("text in `{name}`, which holds elements"),
+                };
                 self.problems.add(text.range().start + stray, message);
             }
         }
     }
 
-    /// Policies have no attributes in the standard.
-    fn no_attributes(&mut self, node: Node<'_, '_>) {
+    /// Policies have no attributes in the standard. What is one but should be one of these elements is refused.
+    fn no_attributes(&mut self, node: Node<'_, '_>, elements: &[&str]) {
         for attribute in node.attributes() {
-            let message = format!(
-                "attribute `{}` is ignored: Tickwire does not have it",
-                attribute.name()
-            );
-            self.ignored.add(attribute.range().start, message);
+            let (name, at) = (attribute.name(), attribute.range().start);
+            if elements.contains(&name) {
+                let value = attribute.value();
+                let message = format!(
+                    "`{name}` is an element of `{}`, not an attribute: write `<{name}>{value}</{name}>`",
+                    node.tag_name().name()
+                );
+                self.problems.add(at, message);
+            } else {
+                let message = format!("attribute `{name}` is ignored: Tickwire does not have it");
+                self.ignored.add(at, message);
+            }
         }
     }
 
@@ -211,6 +234,22 @@ impl Frame<'_> {
             _ => path == *known,
         });
         found.and_then(|(found, _)| found)
+    }
+
+    /// Whose setting an element at `path` is, or is around, if it is that of others.
+    fn others_with(&self, path: &str) -> Option<Vec<Entity>> {
+        let below = format!("{path}/");
+        let settings = catalogue::settings().iter().filter(|setting| {
+            let known = self.dialect.path(setting);
+            known == path || known.starts_with(&below)
+        });
+        let mut others: Vec<_> = settings
+            .flat_map(|setting| setting.entities)
+            .copied()
+            .collect();
+        others.sort();
+        others.dedup();
+        (!others.is_empty()).then_some(others)
     }
 
     /// The names of elements that can be in the one at `path`.

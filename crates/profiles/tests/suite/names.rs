@@ -215,6 +215,21 @@ fn peers_may_be_named() {
 }
 
 #[test]
+fn an_element_of_another_entity_is_ignored_as_that() {
+    let text = "<dds><qos_library name='l'><qos_profile name='p'><datawriter_qos><time_based_filter/>\
+                </datawriter_qos><publisher_qos><partition><name><element>A</element></name></partition>\
+                </publisher_qos></qos_profile></qos_library></dds>";
+    assert_eq!(
+        ignored(&parse(text)),
+        ["1: element `time_based_filter` is ignored: it is a setting of `reader`"]
+    );
+    let bare = text.replace("<element>A</element>", "A");
+    let error = Profiles::parse("qos", &bare).expect_err("names are elements");
+    let expected = "text in `name`, which holds elements: write `<element>` around it";
+    assert!(error.to_string().contains(expected), "{error}");
+}
+
+#[test]
 fn a_file_of_a_connext_user() {
     let profiles = load("connext.xml");
     assert_eq!(

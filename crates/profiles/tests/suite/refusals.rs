@@ -307,6 +307,10 @@ const DDS_XML: &[(&str, &str)] = &[
         "1:87: text in `reliability`, which holds elements",
     ),
     (
+        "<reliability kind=\"RELIABLE\"/>",
+        "1:87: `kind` is an element of `reliability`, not an attribute: write `<kind>RELIABLE</kind>`",
+    ),
+    (
         "<history><depth>0</depth></history>",
         "1:90: `0` is not a whole number from 1 to 2147483647",
     ),
