@@ -5,6 +5,7 @@
 #include <iterator>
 #include <sstream>
 #include <thread>
+#include <type_traits>
 
 #include <dds/dds.hpp>
 
@@ -37,6 +38,15 @@ static int line_of_failure(int line, const char *what)
     } while (false)
 
 static const Duration PATIENCE(60);
+
+/* Listeners that name both bases, as the standard lets them. */
+class ReadsNothing : public virtual dds::sub::DataReaderListener<Order>,
+                     public virtual dds::sub::NoOpDataReaderListener<Order> {
+};
+class WritesNothing : public virtual dds::pub::DataWriterListener<Order>,
+                      public virtual dds::pub::NoOpDataWriterListener<Order> {
+};
+static_assert(!std::is_abstract<ReadsNothing>::value && !std::is_abstract<WritesNothing>::value, "both do nothing");
 
 /* A topic's writer and reader, which know each other. */
 struct Pair {

@@ -142,7 +142,7 @@ public:
 };
 
 template <class T>
-class NoOpDataWriterListener : public DataWriterListener<T> {
+class NoOpDataWriterListener : public virtual DataWriterListener<T> {
 public:
     void on_offered_deadline_missed(DataWriter<T> &, const core::status::OfferedDeadlineMissedStatus &) override {}
     void on_offered_incompatible_qos(DataWriter<T> &, const core::status::OfferedIncompatibleQosStatus &) override {}

@@ -28,7 +28,7 @@ public:
 };
 
 template <class T>
-class NoOpDataReaderListener : public DataReaderListener<T> {
+class NoOpDataReaderListener : public virtual DataReaderListener<T> {
 public:
     void on_requested_deadline_missed(DataReader<T> &, const core::status::RequestedDeadlineMissedStatus &) override {}
     void on_requested_incompatible_qos(DataReader<T> &, const core::status::RequestedIncompatibleQosStatus &) override
