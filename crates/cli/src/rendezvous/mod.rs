@@ -66,8 +66,8 @@ pub(crate) struct Arguments {
     accept_federates: bool,
 
     /// Participants beyond so many are refused
-    #[arg(long, value_name = "N", default_value_t = 10_000)]
-    max_participants: usize,
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
+    max_participants: u32,
 
     /// Do not say who comes and goes
     #[arg(short, long)]
@@ -86,7 +86,7 @@ impl Arguments {
             advertise: self.advertise,
             federate_with,
             accepts_federates: self.accept_federates,
-            max_participants: self.max_participants,
+            max_participants: self.max_participants as usize,
             ..RendezvousOptions::new(self.listen)
         };
         let mut rendezvous = Rendezvous::bind(&options).map_err(|error| {
@@ -161,6 +161,9 @@ impl fmt::Display for Line<'_> {
 fn parse_address(text: &str) -> Result<SocketAddr, String> {
     let resolved = match text.parse::<IpAddr>() {
         Ok(ip) => Ok(vec![SocketAddr::from((ip, DEFAULT_PORT))]),
+        Err(_) if !text.contains(':') => (text, DEFAULT_PORT)
+            .to_socket_addrs()
+            .map(Iterator::collect),
         Err(_) => text.to_socket_addrs().map(Iterator::collect),
     };
     let addresses = resolved.map_err(|error| error.to_string())?;
@@ -170,3 +173,18 @@ fn parse_address(text: &str) -> Result<SocketAddr, String> {
 
 /// How soon a signal is obeyed.
 const TURN: Duration = Duration::from_millis(250);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_usual_port_is_that_of_names_and_addresses_alike() {
+        for text in ["localhost", "127.0.0.1"] {
+            let expected = SocketAddr::from(([127, 0, 0, 1], DEFAULT_PORT));
+            assert_eq!(parse_address(text), Ok(expected), "{text}");
+        }
+        let named = parse_address("localhost:7411").map(|address| address.port());
+        assert_eq!(named, Ok(7411));
+    }
+}
