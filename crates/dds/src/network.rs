@@ -431,7 +431,7 @@ impl Network {
         };
         let sent = match outbox.has_marks() {
             true => socket.send_each_marked(datagrams()),
-            false => socket.send_each(datagrams().map(|(_, bytes, to)| (bytes, to))),
+            false => socket.send_each(outbox.by_address(Locator::to_udp)),
         };
         if !self.has_copies.load(Ordering::Relaxed) {
             return sent;

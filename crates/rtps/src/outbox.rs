@@ -300,6 +300,43 @@ impl Outbox {
         self.marked().map(|(_, bytes, locators)| (bytes, locators))
     }
 
+    /// The same address by address, where several in a row go the same ways: so those to one follow each other.
+    /// `address` is asked for each.
+    pub fn by_address<'a, A: 'a>(
+        &'a self,
+        address: impl Fn(&Locator) -> Option<A> + 'a,
+    ) -> impl Iterator<Item = (Pieces<'a>, A)> + 'a {
+        let ways = |index: usize| match self.datagrams.get(index) {
+            Some(datagram) => self.content(index, datagram).1,
+            None => &[],
+        };
+        let (mut run, mut way, mut next) = (0..0, 0, 0);
+        core::iter::from_fn(move || {
+            loop {
+                if next < run.end {
+                    let datagram = self.datagrams.get(next)?;
+                    let (bytes, locators) = self.content(next, datagram);
+                    next += 1;
+                    match locators.get(way).and_then(&address) {
+                        Some(address) => return Some((bytes, address)),
+                        None => continue,
+                    }
+                }
+                way += 1;
+                if way >= ways(run.start).len() || run.is_empty() {
+                    let start = run.end;
+                    if start >= self.datagrams.len() {
+                        return None;
+                    }
+                    let alike =
+                        (start..self.datagrams.len()).take_while(|&at| ways(at) == ways(start));
+                    (run, way) = (start..start + alike.count(), 0);
+                }
+                next = run.start;
+            }
+        })
+    }
+
     /// Whether any datagram is marked.
     pub fn has_marks(&self) -> bool {
         self.has_marks
@@ -411,6 +448,45 @@ mod tests {
         datagrams
             .map(|(bytes, locators)| (bytes.len(), locators.len()))
             .collect()
+    }
+
+    #[test]
+    fn what_goes_to_one_address_is_together_where_several_go_the_same_ways() {
+        let mut outbox = Outbox::new();
+        assert_eq!(outbox.by_address(|&way| Some(way)).count(), 0);
+        let ways: [&[Locator]; 7] = [
+            &[],
+            &[HERE, THERE],
+            &[HERE, THERE],
+            &[THERE],
+            &[THERE],
+            &[HERE, THERE],
+            &[HERE],
+        ];
+        for (number, ways) in ways.iter().enumerate() {
+            let mut message = outbox.message(US, ways);
+            for _ in 0..number {
+                message.info_ts(None);
+            }
+        }
+        let number = |bytes: Pieces<'_>| (bytes.len() - 20) / 4;
+        let all = outbox.by_address(|&way| Some(way));
+        let all: Vec<_> = all.map(|(bytes, way)| (number(bytes), way)).collect();
+        let expected = [
+            (1, HERE),
+            (2, HERE),
+            (1, THERE),
+            (2, THERE),
+            (3, THERE),
+            (4, THERE),
+            (5, HERE),
+            (5, THERE),
+            (6, HERE),
+        ];
+        assert_eq!(all, expected);
+        let some = outbox.by_address(|&way| (way == HERE).then_some(()));
+        let some: Vec<_> = some.map(|(bytes, ())| number(bytes)).collect();
+        assert_eq!(some, [1, 2, 5, 6]);
     }
 
     #[test]
