@@ -204,10 +204,21 @@ impl Arguments {
             self.ty.is_given() || found.iter().any(|data: &Arc<_>| announces_type(data))
         };
         let find = || Some(self.endpoints(&view)).filter(|all| is_enough(all) && is_told(all));
-        let mut found = match view.wait_for(self.timeout, find) {
-            Ok(found) => found,
-            Err(_) => self.endpoints(&view),
-        };
+        let soon = view.wait_for(self.timeout.min(SOON), find);
+        let found = soon.or_else(|late| {
+            let rest = self.timeout.saturating_sub(SOON);
+            if rest.is_zero() {
+                return Err(late);
+            }
+            note(format_args!(
+                "waiting for {} of the topic `{}`, for {:?} at most",
+                counted(self.wanted() as u64, "reader", "readers"),
+                self.name,
+                self.timeout
+            ));
+            view.wait_for(rest, find)
+        });
+        let mut found = found.unwrap_or_else(|_| self.endpoints(&view));
         if found.is_empty() {
             return Err(self.nobody(&view));
         }
@@ -433,6 +444,9 @@ fn parse_rate(text: &str) -> Result<f64, String> {
 
 /// Without another reader for so long, all have come.
 const QUIET: Duration = Duration::from_millis(300);
+
+/// How soon one who waits is told what for.
+const SOON: Duration = Duration::from_secs(1);
 
 /// What a best-effort reader may need to take what waits in its socket.
 const LINGER: Duration = Duration::from_millis(200);
