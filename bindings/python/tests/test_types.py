@@ -28,8 +28,12 @@ def plain(value):
         return value.tolist()
     if isinstance(value, list):
         return [plain(one) for one in value]
+    if isinstance(value, dict):
+        return {key: plain(one) for key, one in value.items()}
     if dataclasses.is_dataclass(value):
         return type(value)(**{field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)})
+    if hasattr(value, "discriminator") and value.member is not None:
+        return type(value)(discriminator=value.discriminator, **{value.member: plain(value.value)})
     return value
 
 
