@@ -1,8 +1,9 @@
 """Types of IDL."""
 
-from dataclasses import is_dataclass
+from dataclasses import dataclass, is_dataclass
 from decimal import Decimal
 from enum import IntEnum, IntFlag
+from typing import Annotated, Optional
 
 import pytest
 
@@ -83,6 +84,19 @@ def test_samples_come_back(module, participant, pair):
     # What a key that is a struct hashes to is that of a struct written by hand.
     by_hand = tw.Type(tw.describe(market.Quote).table(), "market::Quote", {})
     assert by_hand.encode(quote, key_only=True) == tw.describe(market.Quote).encode(quote, key_only=True)
+
+
+def test_a_dataclass_is_the_same_type():
+    module = tw.idl(text="@final struct Trade { @key string<12> symbol; @optional double price; sequence<long> sizes; };")
+
+    @tw.topic(extensibility="final")
+    @dataclass
+    class Trade:
+        symbol: tw.key[Annotated[str, tw.string(12)]]
+        price: Optional[float]
+        sizes: Annotated[list[int], tw.sequence(tw.int32)]
+
+    assert tw.describe(Trade).table() == tw.describe(module.Trade).table()
 
 
 def test_files_with_includes_and_macros(tmp_path):

@@ -60,6 +60,13 @@ def books(participant: tw.Participant) -> None:
     assert_type(learned, tw.Topic[Any])
 
 
+def compiled(participant: tw.Participant) -> None:
+    market = tw.idl("market.idl")
+    # What is made when the program runs is not known before.
+    assert_type(market.Quote(price=1.5), Any)
+    assert_type(participant.topic("Quotes", market.Quote), tw.Topic[Any])
+
+
 async def stream(reader: "tw.Reader[Book]") -> list[str]:
     await reader.wait(timeout=1)
     return [sample.data.symbol async for sample in reader.stream(timeout=1)]
