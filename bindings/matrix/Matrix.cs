@@ -9,7 +9,8 @@ using Tickwire;
 static class Program
 {
     const int Count = 4;
-    /// The instance of Keyed that is disposed of.
+    /// Whose instance is disposed of that a sample of this number has.
+    static readonly string[] Ending = { "Keyed", "Sides" };
     const int Disposed = 1;
     static readonly TimeSpan Patience = TimeSpan.FromSeconds(10);
     /// Who has waited in vain once looks at what is there, and says how much that is.
@@ -30,6 +31,8 @@ static class Program
             Topic("Texts", Texts);
             Topic("Wides", Wides);
             Topic("Named", Named);
+            Topic("Masks", Masks);
+            Topic("Aliases", Aliases);
             Topic("Choices", Choices);
             Topic("Letters", Letters);
             Topic("Mutables", Mutables);
@@ -38,11 +41,15 @@ static class Program
             Topic("Codes", Codes);
             Topic("Absent", Absent);
             Topic("Derived", Derived);
+            Topic("DerivedMutable", DerivedMutable);
+            Topic("DerivedFinal", DerivedFinal);
             Topic("Keyed", Keyed);
             Topic("Flowing", Flowing);
             Topic("Hashed", Hashed);
             Topic("Tree", Tree);
             Topic("Bitsets", Bitsets);
+            Topic("Sides", Sides);
+            Topic("Words", Words);
             foreach (Action rest in Rest)
                 rest();
             if (arguments[0] == "write")
@@ -64,7 +71,7 @@ static class Program
                     throw new Exception("not all read " + name);
                 for (int n = 0; n < Count; n++)
                     writer.Write(of(n));
-                if (name == "Keyed")
+                if (Ending.Contains(name))
                     writer.DisposeInstance(of(Disposed));
                 writer.WaitForAcknowledgments(Patience);
             });
@@ -80,7 +87,7 @@ static class Program
     static string Verdict<T>(DataReader<T> reader, string name, Func<int, T> of) where T : class, ITopicType<T>, new()
     {
         int n = 0;
-        bool ended = name != "Keyed";
+        bool ended = !Ending.Contains(name);
         string wrong = "ok";
         while (n < Count || !ended)
         {
@@ -162,6 +169,41 @@ static class Program
         };
     }
 
+    static Masks Masks(int n)
+    {
+        Narrow narrow = ((n & 1) != 0 ? Narrow.LOW16 : 0) | ((n & 2) != 0 ? Narrow.HIGH16 : 0);
+        return new Masks
+        {
+            narrow = narrow,
+            usual = ((n & 1) != 0 ? Usual.LOW32 : 0) | ((n & 2) != 0 ? Usual.HIGH32 : 0),
+            broad = ((n & 1) != 0 ? Broad.LOW64 : 0) | (n == 3 ? Broad.MIDDLE64 : 0) | ((n & 2) != 0 ? Broad.HIGH64 : 0),
+            more = Enumerable.Repeat(narrow, n).ToList()
+        };
+    }
+
+    static int[] Row(int n, int i) { return Several(3, j => n * 100 + i * 10 + j).ToArray(); }
+
+    static int[,] Grid(int n, int from = 0)
+    {
+        var of = new int[2, 3];
+        for (int i = 0; i < 2; i++)
+            for (int j = 0; j < 3; j++)
+                of[i, j] = n * 100 + (from + i) * 10 + j;
+        return of;
+    }
+
+    static Aliases Aliases(int n)
+    {
+        return new Aliases
+        {
+            row = Row(n, 0),
+            grid = Grid(n),
+            rows = Grid(n, 2),
+            more = Several(n, i => Row(n, i)),
+            grids = Several(n, i => Grid(i))
+        };
+    }
+
     static Bitsets Bitsets(int n)
     {
         var bits = new Bits { low = (byte)n, flag = n % 2 == 1, below_zero = (short)-n };
@@ -211,7 +253,7 @@ static class Program
 
     static Collections Collections(int n)
     {
-        var of = new Collections
+        return new Collections
         {
             numbers = Eighths(n),
             levels = Several(n, Level),
@@ -220,14 +262,11 @@ static class Program
             sides = Several(n, Side),
             blob = Several(n, i => (byte)i).ToArray(),
             digest = Several(4, i => (byte)(n + i)).ToArray(),
+            grid = Grid(n),
             points = new[] { Point(n, 0), Point(n, 1) },
             names = new[] { "n" + n, "" },
             spread = new[] { Several(n, i => Point(i, i)), new List<Point>() }
         };
-        for (int i = 0; i < 2; i++)
-            for (int j = 0; j < 3; j++)
-                of.grid[i, j] = n * 100 + i * 10 + j;
-        return of;
     }
 
     static Maps Maps(int n)
@@ -269,6 +308,31 @@ static class Program
     }
 
     static Derived Derived(int n) { return new Derived { symbol = "S" + n, venue = n, price = n + 0.25 }; }
+
+    static DerivedMutable DerivedMutable(int n)
+    {
+        return new DerivedMutable { symbol = "S" + n, venue = n, price = n + 0.25, note = n % 2 == 1 ? "note" : null };
+    }
+
+    static DerivedFinal DerivedFinal(int n) { return new DerivedFinal { symbol = "S" + n, venue = n, price = n + 0.25 }; }
+
+    static Sides Sides(int n)
+    {
+        return new Sides { sided = n % 2 == 1 ? new Sided { text = "t" + n } : new Sided { number = n }, price = n + 0.25 };
+    }
+
+    static Words Words(int n)
+    {
+        return new Words
+        {
+            @class = n,
+            type = "t" + n,
+            self = n + 0.5,
+            from = n % 2 == 1 ? pass.raise : pass.@is,
+            register = new lambda { def = -n },
+            @namespace = n % 2 == 1 ? new except { yield = "y" + n } : new except { @finally = n }
+        };
+    }
 
     static Keyed Keyed(int n)
     {

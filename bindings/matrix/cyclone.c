@@ -125,6 +125,42 @@ static void set_Named(matrix_Named *of, int n)
     of->live = matrix_LIVE;
 }
 
+static void set_Masks(matrix_Masks *of, int n)
+{
+    of->narrow = (matrix_Narrow)((n & 1 ? matrix_LOW16 : 0) | (n & 2 ? matrix_HIGH16 : 0));
+    of->usual = (matrix_Usual)((n & 1 ? matrix_LOW32 : 0) | (n & 2 ? matrix_HIGH32 : 0));
+    of->broad = (n & 1 ? matrix_LOW64 : 0) | (n == 3 ? matrix_MIDDLE64 : 0) | (n & 2 ? matrix_HIGH64 : 0);
+    RESIZE(of->more, n);
+    for (int i = 0; i < n; i++)
+        of->more._buffer[i] = of->narrow;
+}
+
+static void set_row(matrix_Row row, int n, int i)
+{
+    for (int j = 0; j < 3; j++)
+        row[j] = n * 100 + i * 10 + j;
+}
+
+static void set_grid(matrix_Grid grid, int n)
+{
+    for (int i = 0; i < 2; i++)
+        set_row(grid[i], n, i);
+}
+
+static void set_Aliases(matrix_Aliases *of, int n)
+{
+    set_row(of->row, n, 0);
+    set_grid(of->grid, n);
+    set_row(of->rows[0], n, 2);
+    set_row(of->rows[1], n, 3);
+    RESIZE(of->more, n);
+    RESIZE(of->grids, n);
+    for (int i = 0; i < n; i++) {
+        set_row(of->more._buffer[i], n, i);
+        set_grid(of->grids._buffer[i], i);
+    }
+}
+
 static void set_Choices(matrix_Choices *of, int n)
 {
     of->choice = choice(n);
@@ -166,11 +202,9 @@ static void set_Collections(matrix_Collections *of, int n)
     }
     for (int i = 0; i < 4; i++)
         of->digest[i] = (uint8_t)(n + i);
-    for (int i = 0; i < 2; i++) {
-        for (int j = 0; j < 3; j++)
-            of->grid[i][j] = n * 100 + i * 10 + j;
+    set_grid(of->grid, n);
+    for (int i = 0; i < 2; i++)
         of->points[i] = point(n, i);
-    }
     snprintf(of->names[0], sizeof of->names[0], "n%d", n);
 }
 
@@ -191,6 +225,21 @@ static void set_Absent(matrix_Absent *of, int n)
 }
 
 static void set_Derived(matrix_Derived *of, int n)
+{
+    snprintf(of->parent.symbol, sizeof of->parent.symbol, "S%d", n);
+    of->parent.venue = n;
+    of->price = n + 0.25;
+}
+
+static void set_DerivedMutable(matrix_DerivedMutable *of, int n)
+{
+    snprintf(of->parent.symbol, sizeof of->parent.symbol, "S%d", n);
+    of->parent.venue = n;
+    of->price = n + 0.25;
+    of->note = n % 2 ? dds_string_dup("note") : NULL;
+}
+
+static void set_DerivedFinal(matrix_DerivedFinal *of, int n)
 {
     snprintf(of->parent.symbol, sizeof of->parent.symbol, "S%d", n);
     of->parent.venue = n;
@@ -257,10 +306,15 @@ TOPIC(Derived)
 TOPIC(Keyed)
 TOPIC(Flowing)
 TOPIC(Hashed)
+TOPIC(Masks)
+TOPIC(Aliases)
+TOPIC(DerivedMutable)
+TOPIC(DerivedFinal)
 
 #define ROW(T) {#T, &matrix_##T##_desc, make_##T}
 static const topic TOPICS[] = {ROW(Numbers), ROW(Texts),   ROW(Named), ROW(Choices), ROW(Letters), ROW(Collections),
-                               ROW(Absent),  ROW(Derived), ROW(Keyed), ROW(Flowing), ROW(Hashed)};
+                               ROW(Absent),  ROW(Derived), ROW(Keyed), ROW(Flowing), ROW(Hashed), ROW(Masks), ROW(Aliases),
+                               ROW(DerivedMutable), ROW(DerivedFinal)};
 #define TOPIC_COUNT (sizeof TOPICS / sizeof *TOPICS)
 #define MOST_WRITERS 8
 

@@ -141,6 +141,20 @@ class Named(IdlStruct, typename="matrix::Named"):
     live: bool
 
 
+Row = array[int32, 3]
+Grid = array[Row, 2]
+
+
+@dataclass
+@annotate.appendable
+class Aliases(IdlStruct, typename="matrix::Aliases"):
+    row: Row
+    grid: Grid
+    rows: array[Row, 2]
+    more: sequence[Row]
+    grids: sequence[Grid]
+
+
 @annotate.appendable
 class Choice(IdlUnion, discriminator=int32, typename="matrix::Choice"):
     price: case[1, float64]
@@ -208,6 +222,38 @@ class Derived(Base, typename="matrix::Derived"):
 
 
 @dataclass
+@annotate.mutable
+class MutableBase(IdlStruct, typename="matrix::MutableBase"):
+    symbol: bounded_str[8]
+    annotate.key("symbol")
+    annotate.member_id("symbol", 10)
+    venue: int32
+    annotate.member_id("venue", 3)
+
+
+@dataclass
+@annotate.mutable
+class DerivedMutable(MutableBase, typename="matrix::DerivedMutable"):
+    price: float64
+    annotate.member_id("price", 20)
+    note: Optional[str]
+
+
+@dataclass
+@annotate.final
+class FinalBase(IdlStruct, typename="matrix::FinalBase"):
+    symbol: bounded_str[8]
+    annotate.key("symbol")
+    venue: int32
+
+
+@dataclass
+@annotate.final
+class DerivedFinal(FinalBase, typename="matrix::DerivedFinal"):
+    price: float64
+
+
+@dataclass
 @annotate.final
 class Keyed(IdlStruct, typename="matrix::Keyed"):
     symbol: str
@@ -254,8 +300,8 @@ class Hashed(IdlStruct, typename="matrix::Hashed"):
 class TheirValues(Values):
     """The same values, where the package makes them in another way."""
 
-    def flags(self, opened, halted):
-        return Flags(OPEN=bool(opened), HALTED=bool(halted))
+    def bits(self, of, **are_set):
+        return of(**{name: bool(is_set) for name, is_set in are_set.items()})
 
     def choice(self, n):
         return Choice(discriminator=0, value=self.level(n)) if n % 3 == 0 else super().choice(n)

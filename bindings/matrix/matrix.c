@@ -7,7 +7,7 @@
 #include "matrix.h"
 
 #define COUNT 4
-/* The instance of Keyed that is disposed of. */
+/* The instance that is disposed of, of topics of which one is. */
 #define DISPOSED 1
 #define PATIENCE (10 * INT64_C(1000000000))
 #define CHECK(condition) \
@@ -127,6 +127,42 @@ static void set_Named(matrix_Named *of, int n)
     of->live = matrix_LIVE;
 }
 
+static void set_Masks(matrix_Masks *of, int n)
+{
+    of->narrow = (matrix_Narrow)((n & 1 ? matrix_Narrow_LOW16 : 0) | (n & 2 ? matrix_Narrow_HIGH16 : 0));
+    of->usual = (n & 1 ? matrix_Usual_LOW32 : 0) | (n & 2 ? matrix_Usual_HIGH32 : 0);
+    of->broad = (n & 1 ? matrix_Broad_LOW64 : 0) | (n == 3 ? matrix_Broad_MIDDLE64 : 0);
+    of->broad |= n & 2 ? matrix_Broad_HIGH64 : 0;
+    CHECK(matrix_Narrow_seq_resize(&of->more, (uint32_t)n));
+    for (int i = 0; i < n; i++)
+        of->more.buffer[i] = of->narrow;
+}
+
+static void set_row(matrix_Row row, int n, int i)
+{
+    for (int j = 0; j < 3; j++)
+        row[j] = n * 100 + i * 10 + j;
+}
+
+static void set_grid(matrix_Grid grid, int n)
+{
+    for (int i = 0; i < 2; i++)
+        set_row(grid[i], n, i);
+}
+
+static void set_Aliases(matrix_Aliases *of, int n)
+{
+    set_row(of->row, n, 0);
+    set_grid(of->grid, n);
+    set_row(of->rows[0], n, 2);
+    set_row(of->rows[1], n, 3);
+    CHECK(tw_int32_3_seq_resize(&of->more, (uint32_t)n) && tw_int32_2x3_seq_resize(&of->grids, (uint32_t)n));
+    for (int i = 0; i < n; i++) {
+        set_row(of->more.buffer[i], n, i);
+        set_grid(of->grids.buffer[i], i);
+    }
+}
+
 static void set_Bitsets(matrix_Bitsets *of, int n)
 {
     matrix_Bits_set_low(&of->bits, (uint8_t)n);
@@ -185,11 +221,9 @@ static void set_Collections(matrix_Collections *of, int n)
     }
     for (int i = 0; i < 4; i++)
         of->digest[i] = (uint8_t)(n + i);
-    for (int i = 0; i < 2; i++) {
-        for (int j = 0; j < 3; j++)
-            of->grid[i][j] = n * 100 + i * 10 + j;
+    set_grid(of->grid, n);
+    for (int i = 0; i < 2; i++)
         set_point(&of->points[i], n, i);
-    }
     set_text(&of->names[0], "n", n, "");
 }
 
@@ -260,6 +294,22 @@ static void set_Derived(matrix_Derived *of, int n)
     of->price = n + 0.25;
 }
 
+static void set_DerivedMutable(matrix_DerivedMutable *of, int n)
+{
+    set_text(&of->symbol, "S", n, "");
+    of->venue = n;
+    of->price = n + 0.25;
+    if (n % 2)
+        CHECK(tw_cdr_set_text(&of->note, "note"));
+}
+
+static void set_DerivedFinal(matrix_DerivedFinal *of, int n)
+{
+    set_text(&of->symbol, "S", n, "");
+    of->venue = n;
+    of->price = n + 0.25;
+}
+
 static void set_Keyed(matrix_Keyed *of, int n)
 {
     set_text(&of->symbol, "S", n, "");
@@ -294,6 +344,30 @@ static void set_Hashed(matrix_Hashed *of, int n)
 {
     of->price = n;
     set_text(&of->text, "t", n, "");
+}
+
+static void set_Sides(matrix_Sides *of, int n)
+{
+    CHECK(matrix_Sided_select(&of->sided, side(n)));
+    if (n % 2)
+        set_text(&of->sided._u.text, "t", n, "");
+    else
+        of->sided._u.number = n;
+    of->price = n + 0.25;
+}
+
+static void set_Words(matrix_Words *of, int n)
+{
+    of->class_ = n;
+    set_text(&of->type, "t", n, "");
+    of->self = n + 0.5;
+    of->from = n % 2 ? matrix_pass_raise : matrix_pass_is;
+    of->register_.def = -n;
+    CHECK(matrix_except_select(&of->namespace_, n % 2 ? 2 : 1));
+    if (n % 2)
+        set_text(&of->namespace_._u.yield, "y", n, "");
+    else
+        of->namespace_._u.finally = n;
 }
 
 static void set_Tree(matrix_Tree *of, int n)
@@ -357,11 +431,18 @@ TOPIC(Flowing)
 TOPIC(Hashed)
 TOPIC(Tree)
 TOPIC(Bitsets)
+TOPIC(Masks)
+TOPIC(Aliases)
+TOPIC(DerivedMutable)
+TOPIC(DerivedFinal)
+TOPIC(Sides)
+TOPIC(Words)
 
 #define ROW(T) {#T, matrix_##T##_idl, matrix_##T##_type_name, make_##T, again_##T}
 static const topic TOPICS[] = {ROW(Numbers), ROW(Texts),   ROW(Wides), ROW(Named),   ROW(Choices),  ROW(Letters),
                                ROW(Mutables), ROW(Collections), ROW(Maps), ROW(Codes), ROW(Absent), ROW(Derived),
-                               ROW(Keyed),   ROW(Flowing), ROW(Hashed), ROW(Tree),   ROW(Bitsets)};
+                               ROW(Keyed),   ROW(Flowing), ROW(Hashed), ROW(Tree),   ROW(Bitsets),  ROW(Masks),
+                               ROW(Aliases), ROW(DerivedMutable), ROW(DerivedFinal), ROW(Sides), ROW(Words)};
 #define TOPIC_COUNT (sizeof TOPICS / sizeof *TOPICS)
 #define MOST_WRITERS 8
 
@@ -375,9 +456,10 @@ static int has(const char *names, const char *name)
     return 0;
 }
 
-static int is(const topic *of, const char *name)
+/* Whether an instance of the topic is disposed of. */
+static int ends(const topic *of)
 {
-    return strcmp(of->name, name) == 0;
+    return strcmp(of->name, "Keyed") == 0 || strcmp(of->name, "Sides") == 0;
 }
 
 static tw_topic *made(tw_participant *participant, const topic *of, const char *other)
@@ -409,7 +491,7 @@ static void write_all(tw_participant *participant, const tw_qos *qos, const char
             of->make(n, version, 0, &w);
             OK(tw_writer_write(writers[at], w.data, w.size, NULL));
         }
-        if (is(of, "Keyed")) {
+        if (ends(of)) {
             of->make(DISPOSED, version, 1, &w);
             OK(tw_writer_dispose(writers[at], w.data, w.size, TW_KEY, NULL, NULL));
         }
@@ -426,7 +508,7 @@ static int64_t patience = PATIENCE;
 
 static void judge(tw_reader *reader, const topic *of, const char *other)
 {
-    int n = 0, ended = !is(of, "Keyed");
+    int n = 0, ended = !ends(of);
     char wrong[80] = "ok";
     tw_cdr_writer expected = TW_CDR_WRITER, seen = TW_CDR_WRITER;
     while (n < COUNT || !ended) {

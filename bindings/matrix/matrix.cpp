@@ -16,7 +16,9 @@ using namespace matrix;
 namespace {
 
 constexpr int COUNT = 4;
-/* The instance of Keyed that is disposed of. */
+/* Whose instance is disposed of that a sample of this number has. */
+template <class T>
+constexpr bool ENDING = std::is_same_v<T, Keyed> || std::is_same_v<T, Sides>;
 constexpr int DISPOSED = 1;
 const dds::core::Duration PATIENCE(10);
 /* Who has waited in vain once looks at what is there, and says how much that is. */
@@ -56,6 +58,35 @@ Named named(int n)
     int flags = (n & 1 ? FlagsBits::OPEN : 0) | (n & 2 ? FlagsBits::HALTED : 0);
     return Named(side(n), n % 2 ? State::OPENED : State::CLOSED, static_cast<Flags>(flags),
                  several<std::int32_t>(n, [](int i) { return i; }), VENUE, TICK * n, DEPTH, MARK, LIVE);
+}
+
+Masks masks(int n)
+{
+    Masks of;
+    if (n & 1) {
+        of.narrow() |= NarrowBits::LOW16;
+        of.usual() |= UsualBits::LOW32;
+        of.broad() |= BroadBits::LOW64;
+    }
+    if (n & 2) {
+        of.narrow() |= NarrowBits::HIGH16;
+        of.usual() |= UsualBits::HIGH32;
+        of.broad() |= BroadBits::HIGH64;
+    }
+    if (n == 3)
+        of.broad() |= BroadBits::MIDDLE64;
+    of.more(std::vector<Narrow>(n, of.narrow()));
+    return of;
+}
+
+Row row(int n, int i) { return {n * 100 + i * 10, n * 100 + i * 10 + 1, n * 100 + i * 10 + 2}; }
+
+Grid grid(int n) { return {row(n, 0), row(n, 1)}; }
+
+Aliases aliases(int n)
+{
+    return Aliases(row(n, 0), grid(n), {row(n, 2), row(n, 3)}, several<Row>(n, [n](int i) { return row(n, i); }),
+                   several<Grid>(n, grid));
 }
 
 Bitsets bitsets(int n)
@@ -132,9 +163,7 @@ Collections collections(int n)
     of.blob(several<std::uint8_t>(n, [](int i) { return static_cast<std::uint8_t>(i); }));
     for (int i = 0; i < 4; i++)
         of.digest()[i] = static_cast<std::uint8_t>(n + i);
-    for (int i = 0; i < 2; i++)
-        for (int j = 0; j < 3; j++)
-            of.grid()[i][j] = n * 100 + i * 10 + j;
+    of.grid(grid(n));
     of.points({point(n, 0), point(n, 1)});
     of.names({text("n", n), ""});
     of.spread()[0] = several<Point>(n, [](int i) { return point(i, i); });
@@ -196,6 +225,46 @@ Derived derived(int n)
     return of;
 }
 
+DerivedMutable derived_mutable(int n)
+{
+    DerivedMutable of;
+    of.symbol(text("S", n));
+    of.venue(n);
+    of.price(n + 0.25);
+    if (n % 2)
+        of.note("note");
+    return of;
+}
+
+DerivedFinal derived_final(int n)
+{
+    DerivedFinal of;
+    of.symbol(text("S", n));
+    of.venue(n);
+    of.price(n + 0.25);
+    return of;
+}
+
+Sides sides(int n)
+{
+    Sided sided;
+    if (n % 2)
+        sided.text(text("t", n));
+    else
+        sided.number(n);
+    return Sides(sided, n + 0.25);
+}
+
+Words words(int n)
+{
+    except namespace_;
+    if (n % 2)
+        namespace_.yield(text("y", n));
+    else
+        namespace_.finally(n);
+    return Words(n, text("t", n), n + 0.5, n % 2 ? pass::raise : pass::is, lambda(-n), namespace_);
+}
+
 Keyed keyed(int n) { return Keyed(text("S", n), Place(n, "note"), side(n), n + 0.25); }
 
 Flowing flowing(int n)
@@ -250,6 +319,8 @@ public:
         topic("Texts", texts);
         topic("Wides", wides);
         topic("Named", named);
+        topic("Masks", masks);
+        topic("Aliases", aliases);
         topic("Choices", choices);
         topic("Letters", letters);
         topic("Mutables", mutables);
@@ -258,11 +329,15 @@ public:
         topic("Codes", codes);
         topic("Absent", absent);
         topic("Derived", derived);
+        topic("DerivedMutable", derived_mutable);
+        topic("DerivedFinal", derived_final);
         topic("Keyed", keyed);
         topic("Flowing", flowing);
         topic("Hashed", hashed);
         topic("Tree", tree);
         topic("Bitsets", bitsets);
+        topic("Sides", sides);
+        topic("Words", words);
         for (const auto &rest : rest_)
             rest();
         if (writes_)
@@ -292,7 +367,7 @@ private:
                 writer.wait_for_matched(readers, PATIENCE);
                 for (int n = 0; n < COUNT; n++)
                     writer << of(n);
-                if constexpr (std::is_same_v<T, Keyed>)
+                if constexpr (ENDING<T>)
                     writer.dispose_instance(of(DISPOSED));
                 writer.wait_for_acknowledgments(PATIENCE);
             });
@@ -311,7 +386,7 @@ private:
     static std::string verdict(dds::sub::DataReader<T> &reader, T (*of)(int))
     {
         int n = 0;
-        bool ended = !std::is_same_v<T, Keyed>;
+        bool ended = !ENDING<T>;
         std::string wrong = "ok";
         dds::core::cond::WaitSet wait;
         wait += dds::sub::cond::ReadCondition(reader, dds::sub::status::DataState::any());
@@ -330,7 +405,7 @@ private:
                 } else if (sample.info().state().instance_state() ==
                            dds::sub::status::InstanceState::not_alive_disposed()) {
                     ended = true;
-                    if constexpr (std::is_same_v<T, Keyed>) {
+                    if constexpr (ENDING<T>) {
                         T key = of(DISPOSED);
                         if (reader.lookup_instance(key) != sample.info().instance_handle())
                             wrong = "another instance ended";

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import tickwire as tw
-from values import COUNT, DISPOSED, Values
+from values import COUNT, DISPOSED, ENDING, Values
 
 HERE = Path(__file__).parent
 PATIENCE = 10
@@ -38,11 +38,18 @@ def write(participant, types, qos, topics, own, readers, _representation):
         writer.wait_for_matched(int(readers), timeout=PATIENCE)
         for n in range(COUNT):
             writer.write(getattr(values, name)(n))
-        if name == "Keyed":
-            writer.dispose(values.Keyed(DISPOSED))
+        if name in ENDING:
+            writer.dispose(getattr(values, name)(DISPOSED))
     for writer in writers.values():
         writer.wait_for_acknowledgments(timeout=PATIENCE)
     sys.stdin.read()
+
+
+def key(name, value):
+    """What names an instance."""
+    if name == "Sides":
+        return {"sided": {"$discriminator": value.sided.discriminator}}
+    return {"symbol": value.symbol, "place": {"venue": value.place.venue}, "side": value.side}
 
 
 #: Who has waited in vain once looks at what is there, and says how much that is.
@@ -51,7 +58,7 @@ patience = PATIENCE
 
 def verdict(reader, name, of):
     global patience
-    n, ended, wrong = 0, name != "Keyed", "ok"
+    n, ended, wrong = 0, name not in ENDING, "ok"
     while n < COUNT or not ended:
         try:
             reader.wait_for_data(patience)
@@ -65,7 +72,7 @@ def verdict(reader, name, of):
                 n += 1
             else:
                 ended = sample.info.instance_state == "disposed"
-                if sample.key != {"symbol": f"S{DISPOSED}", "place": {"venue": DISPOSED}, "side": of(DISPOSED).side}:
+                if sample.key != key(name, of(DISPOSED)):
                     wrong = f"{sample.key} ended"
     return wrong
 

@@ -1,7 +1,8 @@
 """What the topics of `matrix.idl` have written to them, for classes of any library that are called as in IDL."""
 
 COUNT = 4
-#: The instance of `Keyed` that is disposed of.
+#: Whose instance is disposed of that a sample of this number has.
+ENDING = ["Keyed", "Sides"]
 DISPOSED = 1
 
 
@@ -42,7 +43,7 @@ class Values:
         return types.Named(
             side=self.side(n),
             state=types.State.OPENED if n % 2 else types.State.CLOSED,
-            flags=self.flags(n & 1, n & 2),
+            flags=self.bits(types.Flags, OPEN=n & 1, HALTED=n & 2),
             sizes=list(range(n)),
             venue=types.VENUE,
             tick=types.TICK * n,
@@ -51,9 +52,36 @@ class Values:
             live=types.LIVE,
         )
 
-    def flags(self, opened, halted):
-        flags = self.types.Flags
-        return (flags.OPEN if opened else flags(0)) | (flags.HALTED if halted else flags(0))
+    def bits(self, of, **are_set):
+        bits = of(0)
+        for name, is_set in are_set.items():
+            bits |= getattr(of, name) if is_set else 0
+        return bits
+
+    def Masks(self, n):
+        types = self.types
+        narrow = self.bits(types.Narrow, LOW16=n & 1, HIGH16=n & 2)
+        return types.Masks(
+            narrow=narrow,
+            usual=self.bits(types.Usual, LOW32=n & 1, HIGH32=n & 2),
+            broad=self.bits(types.Broad, LOW64=n & 1, MIDDLE64=n == 3, HIGH64=n & 2),
+            more=[narrow] * n,
+        )
+
+    def row(self, n, i):
+        return [n * 100 + i * 10 + j for j in range(3)]
+
+    def grid(self, n):
+        return [self.row(n, i) for i in range(2)]
+
+    def Aliases(self, n):
+        return self.types.Aliases(
+            row=self.row(n, 0),
+            grid=self.grid(n),
+            rows=[self.row(n, 2), self.row(n, 3)],
+            more=[self.row(n, i) for i in range(n)],
+            grids=[self.grid(i) for i in range(n)],
+        )
 
     def Bitsets(self, n):
         bits = self.types.Bits(low=n, flag=n % 2 == 1, below_zero=-n)
@@ -97,7 +125,7 @@ class Values:
             sides=[self.side(i) for i in range(n)],
             blob=bytes(range(n)),
             digest=[n, n + 1, n + 2, n + 3],
-            grid=[[n * 100 + i * 10 + j for j in range(3)] for i in range(2)],
+            grid=self.grid(n),
             points=[self.point(n, i) for i in range(2)],
             names=[f"n{n}", ""],
             spread=[[self.point(i, i) for i in range(n)], []],
@@ -135,6 +163,27 @@ class Values:
 
     def Derived(self, n):
         return self.types.Derived(symbol=f"S{n}", venue=n, price=n + 0.25)
+
+    def DerivedMutable(self, n):
+        return self.types.DerivedMutable(symbol=f"S{n}", venue=n, price=n + 0.25, note="note" if n % 2 else None)
+
+    def DerivedFinal(self, n):
+        return self.types.DerivedFinal(symbol=f"S{n}", venue=n, price=n + 0.25)
+
+    def Sides(self, n):
+        sided = self.types.Sided
+        return self.types.Sides(sided=sided(text=f"t{n}") if n % 2 else sided(number=n), price=n + 0.25)
+
+    def Words(self, n):
+        types = self.types
+        return types.Words(
+            class_=n,
+            type=f"t{n}",
+            self=n + 0.5,
+            from_=types.pass_.raise_ if n % 2 else types.pass_.is_,
+            register=types.lambda_(def_=-n),
+            namespace=types.except_(yield_=f"y{n}") if n % 2 else types.except_(finally_=n),
+        )
 
     def Keyed(self, n):
         return self.types.Keyed(symbol=f"S{n}", place=self.types.Place(venue=n, note="note"), side=self.side(n), price=n + 0.25)

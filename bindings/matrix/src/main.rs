@@ -10,9 +10,10 @@ use tickwire::{DomainParticipant, InstanceState, TopicSupport};
 use tickwire_profiles::{Profile, Profiles};
 
 use matrix::{
-    Absent, Bits, Bitsets, ByBool, ByLetter, ByOctet, BySide, ByWide, Choice, Choices, Codes,
-    Collections, Derived, Flags, Flowing, Hashed, Keyed, Letters, Level, Loose, Maps, Mutables,
-    Named, Numbers, Place, Point, Side, State, Texts, Tree, Wides,
+    Absent, Aliases, Bits, Bitsets, Broad, ByBool, ByLetter, ByOctet, BySide, ByWide, Choice,
+    Choices, Codes, Collections, Derived, DerivedFinal, DerivedMutable, Except, Flags, Flowing,
+    Grid, Hashed, Keyed, Lambda, Letters, Level, Loose, Maps, Masks, Mutables, Named, Narrow,
+    Numbers, Pass, Place, Point, Row, Side, Sided, Sides, State, Texts, Tree, Usual, Wides, Words,
 };
 
 #[allow(missing_docs, unreachable_pub, reason = "it is generated")]
@@ -68,6 +69,8 @@ impl Program {
         self.topic("Texts", texts, &mut rest)?;
         self.topic("Wides", wides, &mut rest)?;
         self.topic("Named", named, &mut rest)?;
+        self.topic("Masks", masks, &mut rest)?;
+        self.topic("Aliases", aliases, &mut rest)?;
         self.topic("Choices", choices, &mut rest)?;
         self.topic("Letters", letters, &mut rest)?;
         self.topic("Mutables", mutables, &mut rest)?;
@@ -76,11 +79,15 @@ impl Program {
         self.topic("Codes", codes, &mut rest)?;
         self.topic("Absent", absent, &mut rest)?;
         self.topic("Derived", derived, &mut rest)?;
+        self.topic("DerivedMutable", derived_mutable, &mut rest)?;
+        self.topic("DerivedFinal", derived_final, &mut rest)?;
         self.topic("Keyed", keyed, &mut rest)?;
         self.topic("Flowing", flowing, &mut rest)?;
         self.topic("Hashed", hashed, &mut rest)?;
         self.topic("Tree", tree, &mut rest)?;
         self.topic("Bitsets", bitsets, &mut rest)?;
+        self.topic("Sides", sides, &mut rest)?;
+        self.topic("Words", words, &mut rest)?;
         rest.iter().try_for_each(|rest| rest())?;
         if let Job::Write(..) = self.job {
             io::copy(&mut io::stdin(), &mut io::sink())?;
@@ -112,7 +119,7 @@ impl Program {
                     for n in 0..COUNT {
                         writer.write(&of(n))?;
                     }
-                    if name == "Keyed" {
+                    if ENDING.contains(&name) {
                         writer.dispose(&of(DISPOSED))?;
                     }
                     Ok(writer.wait_for_acknowledgments(PATIENCE)?)
@@ -126,7 +133,8 @@ impl Program {
                         .reader_with(&topic, self.profile.reader(name))?;
                     let other = other.clone();
                     rest.push(Box::new(move || {
-                        let (mut n, mut ended, mut wrong) = (0, name != "Keyed", String::new());
+                        let (mut n, mut ended, mut wrong) =
+                            (0, !ENDING.contains(&name), String::new());
                         while n < COUNT || !ended {
                             let patience = match HAS_WAITED_IN_VAIN.load(Ordering::Relaxed) {
                                 true => Duration::ZERO,
@@ -225,6 +233,35 @@ fn named(n: u8) -> Named {
     }
 }
 
+fn masks(n: u8) -> Masks {
+    let narrow = Narrow(u16::from(n & 1) | u16::from(n & 2) << 14);
+    let middle = if n == 3 { 1 << 40 } else { 0 };
+    Masks {
+        narrow,
+        usual: Usual(u32::from(n & 1) | u32::from(n & 2) << 30),
+        broad: Broad(u64::from(n & 1) | middle | u64::from(n & 2) << 62),
+        more: vec![narrow; n.into()],
+    }
+}
+
+fn row(n: u8, i: i32) -> Row {
+    [0, 1, 2].map(|j| i32::from(n) * 100 + i * 10 + j)
+}
+
+fn grid(n: u8) -> Grid {
+    [0, 1].map(|i| row(n, i))
+}
+
+fn aliases(n: u8) -> Aliases {
+    Aliases {
+        row: row(n, 0),
+        grid: grid(n),
+        rows: [row(n, 2), row(n, 3)],
+        more: (0..n).map(|i| row(n, i.into())).collect(),
+        grids: (0..n).map(grid).collect(),
+    }
+}
+
 fn point(n: u8, at: i32) -> Point {
     Point {
         x: f64::from(n) + 0.5,
@@ -288,7 +325,7 @@ fn collections(n: u8) -> Collections {
         sides: (0..n).map(side).collect(),
         blob: (0..n).collect(),
         digest: [n, n + 1, n + 2, n + 3],
-        grid: [0, 1].map(|i| [0, 1, 2].map(|j| i32::from(n) * 100 + i * 10 + j)),
+        grid: grid(n),
         points: [0, 1].map(|i| point(n, i)),
         names: [format!("n{n}"), String::new()],
         spread: [(0..n).map(|i| point(i, i.into())).collect(), Vec::new()],
@@ -349,6 +386,23 @@ fn derived(n: u8) -> Derived {
     }
 }
 
+fn derived_mutable(n: u8) -> DerivedMutable {
+    DerivedMutable {
+        symbol: format!("S{n}"),
+        venue: n.into(),
+        price: f64::from(n) + 0.25,
+        note: (n % 2 == 1).then(|| "note".into()),
+    }
+}
+
+fn derived_final(n: u8) -> DerivedFinal {
+    DerivedFinal {
+        symbol: format!("S{n}"),
+        venue: n.into(),
+        price: f64::from(n) + 0.25,
+    }
+}
+
 fn keyed(n: u8) -> Keyed {
     Keyed {
         symbol: format!("S{n}"),
@@ -397,6 +451,32 @@ fn bitsets(n: u8) -> Bitsets {
     }
 }
 
+fn sides(n: u8) -> Sides {
+    Sides {
+        sided: match n % 2 {
+            0 => Sided::Number(n.into()),
+            _ => Sided::Text(format!("t{n}")),
+        },
+        price: f64::from(n) + 0.25,
+    }
+}
+
+fn words(n: u8) -> Words {
+    let is_odd = n % 2 == 1;
+    Words {
+        class: n.into(),
+        r#type: format!("t{n}"),
+        self_: f64::from(n) + 0.5,
+        from: if is_odd { Pass::Raise } else { Pass::Is },
+        register: Lambda { def: -i32::from(n) },
+        namespace: if is_odd {
+            Except::Yield(format!("y{n}"))
+        } else {
+            Except::Finally(n.into())
+        },
+    }
+}
+
 fn tree(n: u8) -> Tree {
     Tree {
         value: n.into(),
@@ -407,7 +487,8 @@ fn tree(n: u8) -> Tree {
 
 /// Samples of each topic, which `n` counts.
 const COUNT: u8 = 4;
-/// The instance of `Keyed` that is disposed of.
+/// Whose instance is disposed of that a sample of this number has.
+const ENDING: [&str; 2] = ["Keyed", "Sides"];
 const DISPOSED: u8 = 1;
 const PATIENCE: Duration = Duration::from_secs(10);
 
