@@ -568,34 +568,18 @@ impl<'py> Decoder<'_, 'py> {
         Ok(list.into_any())
     }
 
+    /// That which the discriminator's own default selects, as in every other language.
     fn default_union(&self, plan: &UnionPlan, depth: usize) -> Decoded<'py> {
-        let cases = plan.description.cases.iter().zip(&plan.cases);
-        let labelled = cases.clone().find(|(case, _)| !case.labels.is_empty());
-        let label = labelled.and_then(|(case, _)| case.labels.first().copied());
-        let discriminator = match (&plan.discriminator, label) {
-            (Node::Enum(literals), Some(label)) => literals
-                .members
-                .get(&label)
-                .map(|it| it.bind(self.py).clone()),
-            (Node::Number(_), Some(label)) => Some(
-                label
-                    .into_pyobject(self.py)
-                    .map_err(PyErr::from)?
-                    .into_any(),
-            ),
-            (Node::Bool, Some(label)) => {
-                Some(PyBool::new(self.py, label != 0).to_owned().into_any())
-            }
-            (Node::Char | Node::WChar, Some(label)) => {
-                Some(self.wide(u16::try_from(label).unwrap_or_default())?)
-            }
+        let label = match &plan.discriminator {
+            Node::Enum(literals) => literals.description.literals.first(),
             _ => None,
         };
-        let discriminator = match discriminator {
-            Some(discriminator) => discriminator,
-            None => self.default(&plan.discriminator, depth + 1)?,
-        };
-        let member = match labelled {
+        let label = label.map_or(0, |first| first.value.into());
+        let selected = plan.description.case(label);
+        let mut cases = plan.description.cases.iter().zip(&plan.cases);
+        let selected = cases.find(|(case, _)| selected.is_some_and(|it| std::ptr::eq(it, *case)));
+        let discriminator = self.default(&plan.discriminator, depth + 1)?;
+        let member = match selected {
             Some((_, case)) => Some((case, self.missing(case, depth + 1)?)),
             None => None,
         };

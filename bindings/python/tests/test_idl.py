@@ -119,7 +119,7 @@ def test_defaults():
         @bit_bound(8) bitmask Flags { OPEN, @position(4) HALTED };
         @mutable struct Base { @key long id; @default("XETR") string venue; };
         @nested struct Level { @default(1.5) double price; long size; };
-        union Limit switch (long) { case 1: @default(7) long at; default: string other; };
+        union Limit switch (long) { case 0: @default(7) long at; default: string other; };
         @mutable struct Quote : Base {
             @default(SELL) Side side;
             @default(16) Flags flags;
@@ -140,6 +140,37 @@ def test_defaults():
         "x",
     )
     assert (sample.level.price, sample.level.size, sample.limit) == (1.5, 0, new.Limit(at=7))
+
+
+def test_the_default_of_a_union_is_what_its_discriminator_selects():
+    of = tw.idl(
+        text="""
+        enum Side { @default_literal NONE, BID };
+        union Price switch (Side) { case BID: double bid; default: string text; };
+        union Gap switch (long) { case 5: long five; };
+        union Letter switch (char) { case 'a': long a; default: long other; };
+        @appendable struct Quote { long number; };
+        @appendable struct Wider { long number; Price price; Gap gap; Letter letter; };
+        """
+    )
+    made = of.Wider(number=1)
+    assert (made.price.member, made.price.discriminator, made.price.text) == ("text", of.Side.NONE, "")
+    assert (made.gap.member, made.gap.discriminator) == (None, 0)
+    assert (made.letter.member, made.letter.discriminator) == ("other", "\0")
+    # And so of what a writer lacks.
+    assert tw.describe(of.Wider).decode(tw.describe(of.Quote).encode(of.Quote(number=1))) == made
+
+
+def test_samples_with_arrays_are_compared():
+    of = tw.idl(text="struct Grid { long cells[2][3]; sequence<double> prices; sequence<string> names; };")
+    one = of.Grid(cells=[[1, 2, 3], [4, 5, 6]], prices=[0.5, 1.5], names=["a"])
+    kind = tw.describe(of.Grid)
+    again = kind.decode(kind.encode(one))
+    assert again == kind.decode(kind.encode(one))
+    assert of.Grid() == of.Grid()
+    assert again != of.Grid()
+    again.prices = [0.5]
+    assert again != one
 
 
 def test_bitsets():

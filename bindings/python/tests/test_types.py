@@ -537,7 +537,7 @@ def test_members_that_a_writer_does_not_know_are_zero():
     new = tw.describe(New).decode(tw.describe(Old).encode(Old(5)))
     assert (new.a, new.b, new.c, new.h, new.i, new.j) == (5, "", Side.BUY, None, 0, ["", ""])
     assert new.d.tolist() == [0, 0] and new.e.tolist() == [] and new.f == Level(Decimal(0), 0, Side.BUY)
-    assert new.g == Limit(at=Decimal(0))
+    assert new.g == Limit(other="")
 
 
 def test_members_that_a_writer_does_not_know_have_the_defaults_of_their_fields():

@@ -8,6 +8,7 @@ import types
 from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
 from . import _tickwire
+from ._equal import same_fields
 from ._types import Table, bits
 from ._union import RESERVED, make_union
 
@@ -83,7 +84,7 @@ class Classes:
             # Compared and hashed by identity, as exceptions are.
             made = dataclasses.make_dataclass(last, fields, bases=(Exception,), eq=False, namespace={"__str__": _shown})
         else:
-            made = dataclasses.make_dataclass(last, fields)
+            made = dataclasses.make_dataclass(last, fields, eq=False, namespace={"__eq__": same_fields, "__hash__": None})
         made.__doc__ = f"The {'exception' if is_exception else 'type'} {full} of IDL."
         made.__tickwire_make__ = lambda: self._type(full)  # type: ignore[attr-defined]
         return self._keep(full, made, (made, attributes, [False] * len(attributes), False, defaults))
@@ -180,10 +181,17 @@ class Classes:
         if entry[0] == "bitmask":
             return made(0)
         if entry[0] == "union":
-            member, labels, _ = next((case for case in entry[3] if case[1]), entry[3][0])
+            # What the discriminator's own default selects, which may be no member.
+            discriminator = self._default(entry[2])()
+            label = ord(discriminator) if isinstance(discriminator, str) else int(discriminator)
+            selected = [case for case in entry[3] if label in case[1]] or [case for case in entry[3] if case[2]]
+            if not selected:
+                return made(discriminator=discriminator)
+            member = selected[0][0]
             attribute = made._members[[case[0] for case in entry[3]].index(member)]
             default = self._own_default(full, member)
-            return made(**{attribute: self._default(member[7])() if default is None else default})
+            value = self._default(member[7])() if default is None else default
+            return made(discriminator=discriminator, **{attribute: value})
         return made()
 
 

@@ -2,6 +2,8 @@
 
 from typing import Any, List, Optional
 
+from ._equal import same
+
 
 class Union:
     """A value with one of several members: its ``member`` by name, the ``value`` of that, and the
@@ -41,8 +43,8 @@ class Union:
         if type(self) is not type(other):
             return NotImplemented
         mine, theirs = self.discriminator, other.discriminator  # type: ignore[attr-defined]
-        same = mine == theirs or mine is None or theirs is None
-        return bool(same and self.member == other.member and self.value == other.value)  # type: ignore[attr-defined]
+        alike = mine == theirs or mine is None or theirs is None
+        return bool(alike and self.member == other.member and same(self.value, other.value))  # type: ignore[attr-defined]
 
     __hash__ = None  # type: ignore[assignment]
 
