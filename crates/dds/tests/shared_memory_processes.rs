@@ -6,23 +6,28 @@
 #[path = "suite/common/mod.rs"]
 mod common;
 
+use std::collections::BTreeSet;
 use std::env;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdout, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use common::{PATIENCE, Quote, quote, wait_for_logs};
 use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
+use tickwire::qos::ResourceLimits;
 use tickwire::{
     BytesInPlace, BytesType, DataReader, DataReaderQos, DataWriter, DataWriterQos,
-    DomainParticipant, Loan, Obstacle, Samples, Topic, Way,
+    DomainParticipant, Loan, Obstacle, Samples, SequenceNumber, Topic, Way,
 };
+use tickwire_simnet::Rng;
 
 /// How often somebody is killed; as often as TICKWIRE_KILLS says, if it does.
 fn rounds() -> usize {
@@ -134,18 +139,67 @@ fn holds(participant: &DomainParticipant, say: impl Fn(String)) {
     }
 }
 
+/// Samples of a stream that may be unacknowledged.
+const WINDOW: u32 = 64;
+
+/// The writer of a stream, which waits for its readers where so many samples are not acknowledged.
+fn streamer(participant: &DomainParticipant) -> DataWriter<Frame> {
+    let topic = participant.topic::<Frame>("Stream").expect("a topic");
+    let qos = DataWriterQos::default().reliable(PATIENCE);
+    let qos = qos.keep_all().resource_limits(ResourceLimits {
+        max_samples: Some(WINDOW),
+        ..ResourceLimits::default()
+    });
+    participant.writer_with(&topic, qos).expect("a writer")
+}
+
+fn stream_reader(participant: &DomainParticipant) -> DataReader<Frame> {
+    let topic = participant.topic::<Frame>("Stream").expect("a topic");
+    let qos = DataReaderQos::default().reliable().keep_all();
+    participant.reader_with(&topic, qos).expect("a reader")
+}
+
+/// A sample of a stream, with so many bytes behind its number.
+fn frame(number: i64, len: usize) -> Frame {
+    let mut bytes = number.to_le_bytes().to_vec();
+    bytes.resize(8 + len, number as u8);
+    Frame { bytes }
+}
+
+/// The number of such a sample.
+fn frame_number(frame: &Frame) -> i64 {
+    let (number, rest) = frame.bytes.split_first_chunk().expect("a number");
+    let number = i64::from_le_bytes(*number);
+    assert!(rest.iter().all(|&byte| byte == number as u8), "torn");
+    number
+}
+
+/// Takes a stream from where it comes in, one sample after the other.
+fn follows(participant: &DomainParticipant) {
+    let reader = stream_reader(participant);
+    let mut last = None;
+    loop {
+        reader.wait_for_data(PATIENCE).expect("samples");
+        for frame in reader.take().data() {
+            let number = frame_number(frame);
+            assert!(last.is_none_or(|last| last + 1 == number), "{number}");
+            last = Some(number);
+        }
+    }
+}
+
 /// Not a test of its own: what the other process does.
 #[test]
 fn plays_its_role() {
     let (Ok(role), Ok(tag)) = (env::var("SHM_ROLE"), env::var("SHM_TAG")) else {
         return;
     };
-    let participant = participant(&tag);
     let say = |line: String| {
         let mut out = std::io::stdout().lock();
         out.write_all(line.as_bytes()).unwrap();
         out.flush().unwrap();
     };
+    let participant = participant(&tag);
     if role == "short" {
         let writer = writer(&participant);
         writer.wait_for_matched(1, PATIENCE).expect("a reader");
@@ -164,6 +218,7 @@ fn plays_its_role() {
     match role.as_str() {
         "lender" => return lends(&participant, say),
         "holder" => return holds(&participant, say),
+        "mayfly" => return follows(&participant),
         _ => {}
     }
     if role == "publisher" {
@@ -236,6 +291,12 @@ impl Other {
         );
     }
 
+    /// Kills it, and waits until it has ended.
+    fn kill(&mut self) -> ExitStatus {
+        self.signal(Signal::SIGKILL);
+        self.child.wait().expect("it is ours")
+    }
+
     fn signal(&self, signal: Signal) {
         let pid = i32::try_from(self.child.id()).expect("a pid");
         kill(Pid::from_raw(pid), signal).expect("it is ours");
@@ -259,12 +320,24 @@ fn take(reader: &DataReader<Quote>, count: usize) -> Vec<i64> {
     prices
 }
 
-/// Descriptors and shared memory of this process.
+/// Descriptors and shared memory of this process, but for the sockets that are connected to where datagrams go again
+/// and again: of these there are a few, which stay until another address wants their place.
 fn possessions() -> (usize, usize) {
-    let descriptors = fs::read_dir("/proc/self/fd").expect("Linux");
+    let descriptors = fs::read_dir("/proc/self/fd").expect("Linux").flatten();
+    let files = descriptors.filter_map(|descriptor| fs::read_link(descriptor.path()).ok());
+    let sockets = fs::read_to_string("/proc/self/net/udp").expect("Linux");
+    let connected = sockets.lines().filter_map(|line| {
+        let mut words = line.split_whitespace().skip(3);
+        let (state, inode) = (words.next()?, words.nth(5)?);
+        (state == "01").then(|| format!("socket:[{inode}]"))
+    });
+    let connected: BTreeSet<_> = connected.map(PathBuf::from).collect();
     let maps = fs::read_to_string("/proc/self/maps").expect("Linux");
     let shared = maps.lines().filter(|line| line.contains("memfd:tickwire"));
-    (descriptors.count(), shared.count())
+    (
+        files.filter(|file| !connected.contains(file)).count(),
+        shared.count(),
+    )
 }
 
 /// What is left behind goes away, on threads that say nothing when they are done.
@@ -355,6 +428,133 @@ fn writers_that_are_killed() {
         assert!(begin.elapsed() < PATIENCE, "not all are known to be gone");
         std::thread::yield_now();
     }
+}
+
+/// A stream to a reader of this process, and to whoever comes.
+struct Stream {
+    writer: DataWriter<Frame>,
+    steady: DataReader<Frame>,
+    /// The last sample whose write has returned.
+    written: AtomicI64,
+    ends: AtomicBool,
+}
+
+impl Stream {
+    /// Writes until it is to end.
+    fn write(&self, mut rng: Rng) {
+        for number in 1.. {
+            if self.ends.load(Ordering::Relaxed) {
+                return;
+            }
+            // Mostly short ones.
+            let longest = if rng.chance(60) { 40_000 } else { 200 };
+            let len = usize::try_from(rng.below(longest)).expect("short");
+            let frame = frame(number, len);
+            let SequenceNumber(given) = self.writer.write(&frame).expect("room");
+            assert_eq!(given, number);
+            self.written.store(number, Ordering::Release);
+        }
+    }
+
+    /// Takes all that is written, one after the other, until nothing more is.
+    fn take(&self) {
+        let mut last = 0;
+        while !self.ends.load(Ordering::Acquire) || last < self.written.load(Ordering::Acquire) {
+            // It may have ended meanwhile.
+            if self
+                .steady
+                .wait_for_data(Duration::from_millis(100))
+                .is_err()
+            {
+                continue;
+            }
+            for frame in self.steady.take().data() {
+                last += 1;
+                assert_eq!(frame_number(frame), last);
+            }
+        }
+    }
+
+    /// Waits until so many more have been written.
+    fn goes_on(&self, count: i64) {
+        let (begin, from) = (Instant::now(), self.written.load(Ordering::Acquire));
+        while self.written.load(Ordering::Acquire) < from + count {
+            assert!(begin.elapsed() < PATIENCE, "the stream has stopped");
+            std::thread::yield_now();
+        }
+    }
+
+    /// The last that the reader which has come has acknowledged.
+    fn acknowledged(&self) -> Option<i64> {
+        let matched = self.writer.matched_subscriptions().into_iter();
+        let mut others = matched.filter(|reader| reader.guid != self.steady.guid());
+        let SequenceNumber(acknowledged) = others.next()?.acknowledged;
+        Some(acknowledged)
+    }
+}
+
+/// Ends a stream, also if something has failed.
+struct Ends<'a>(&'a AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+#[test]
+fn a_reader_that_is_killed_in_a_stream_with_samples_unacknowledged_loses_nobody_else_any() {
+    let _alone = alone();
+    let seed = UNIX_EPOCH.elapsed().expect("after 1970").as_nanos() as u64;
+    println!("seed {seed}");
+    let mut rng = Rng::new(seed);
+    let tag = tag("followers");
+    let (ours, theirs) = (participant(&tag), participant(&tag));
+    let stream = Stream {
+        writer: streamer(&ours),
+        steady: stream_reader(&theirs),
+        written: AtomicI64::new(0),
+        ends: AtomicBool::new(false),
+    };
+    wait_for_logs(&ours, 1);
+    wait_for_logs(&theirs, 1);
+    let samples = Rng::new(rng.next_u64());
+    std::thread::scope(|scope| {
+        scope.spawn(|| stream.write(samples));
+        scope.spawn(|| stream.take());
+        let _ends = Ends(&stream.ends);
+        stream.goes_on(1_000);
+        let before = possessions();
+        let (mut kills, mut outstanding) = (0, 0);
+        // Some have acknowledged everything in that moment, which proves less.
+        while kills < rounds() || outstanding < rounds() / 2 {
+            let mut other = Other::start("mayfly", &tag, &[]);
+            wait_for_logs(&ours, 2);
+            stream.goes_on(rng.below(2_000) as i64);
+            let written = stream.written.load(Ordering::Acquire);
+            let status = other.kill();
+            drop(other);
+            kills += 1;
+            assert_eq!(
+                status.signal(),
+                Some(Signal::SIGKILL as i32),
+                "{status}: not by itself"
+            );
+            // What it has acknowledged in the end, unless the writer has forgotten it already.
+            let (begin, mut acknowledged) = (Instant::now(), None);
+            while let Some(last) = stream.acknowledged() {
+                acknowledged = Some(last);
+                assert!(begin.elapsed() < PATIENCE, "it is still there");
+                std::thread::yield_now();
+            }
+            outstanding += usize::from(acknowledged.is_some_and(|last| last < written));
+            wait_for_logs(&ours, 1);
+            stream.goes_on(i64::from(WINDOW) + 1);
+            wait_for_possessions(before);
+        }
+        assert_eq!(ours.discovery().counters().leases_expired, 0);
+    });
+    assert_eq!(ours.counters().shared_memory.refused, 0);
 }
 
 /// Waits until only so many logs are mapped: the writer's own, and by who follows it.
