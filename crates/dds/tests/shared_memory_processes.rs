@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use std::env;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::ops::RangeInclusive;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
@@ -22,6 +23,7 @@ use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
+use tickwire::error::WriteError;
 use tickwire::qos::ResourceLimits;
 use tickwire::{
     BytesInPlace, BytesType, DataReader, DataReaderQos, DataWriter, DataWriterQos,
@@ -142,12 +144,17 @@ fn holds(participant: &DomainParticipant, say: impl Fn(String)) {
 /// Samples of a stream that may be unacknowledged.
 const WINDOW: u32 = 64;
 
-/// The writer of a stream, which waits for its readers where so many samples are not acknowledged.
-fn streamer(participant: &DomainParticipant) -> DataWriter<Frame> {
+/// The writer of a stream, which waits for its readers where so many samples are not acknowledged, or as many bytes as
+/// may be.
+fn streamer(
+    participant: &DomainParticipant,
+    max_blocking_time: Duration,
+    max_samples: Option<u32>,
+) -> DataWriter<Frame> {
     let topic = participant.topic::<Frame>("Stream").expect("a topic");
-    let qos = DataWriterQos::default().reliable(PATIENCE);
+    let qos = DataWriterQos::default().reliable(max_blocking_time);
     let qos = qos.keep_all().resource_limits(ResourceLimits {
-        max_samples: Some(WINDOW),
+        max_samples,
         ..ResourceLimits::default()
     });
     participant.writer_with(&topic, qos).expect("a writer")
@@ -175,7 +182,7 @@ fn frame_number(frame: &Frame) -> i64 {
 }
 
 /// Takes a stream from where it comes in, one sample after the other.
-fn follows(participant: &DomainParticipant) {
+fn follows(participant: &DomainParticipant, say: impl Fn(String)) {
     let reader = stream_reader(participant);
     let mut last = None;
     loop {
@@ -184,6 +191,7 @@ fn follows(participant: &DomainParticipant) {
             let number = frame_number(frame);
             assert!(last.is_none_or(|last| last + 1 == number), "{number}");
             last = Some(number);
+            say(format!("\nread {number}\n"));
         }
     }
 }
@@ -218,7 +226,8 @@ fn plays_its_role() {
     match role.as_str() {
         "lender" => return lends(&participant, say),
         "holder" => return holds(&participant, say),
-        "mayfly" => return follows(&participant),
+        "follower" => return follows(&participant, say),
+        "mayfly" => return follows(&participant, |_| ()),
         _ => {}
     }
     if role == "publisher" {
@@ -511,7 +520,7 @@ fn a_reader_that_is_killed_in_a_stream_with_samples_unacknowledged_loses_nobody_
     let tag = tag("followers");
     let (ours, theirs) = (participant(&tag), participant(&tag));
     let stream = Stream {
-        writer: streamer(&ours),
+        writer: streamer(&ours, PATIENCE, Some(WINDOW)),
         steady: stream_reader(&theirs),
         written: AtomicI64::new(0),
         ends: AtomicBool::new(false),
@@ -615,6 +624,74 @@ fn a_reader_that_is_stopped_holds_up_nobody_and_goes_on_later() {
         other.says("read", 2_001);
         has_read.store(true, Ordering::Relaxed);
     });
+}
+
+/// Writes wait no longer than they may for a reader that does not acknowledge, also where samples are in shared memory.
+#[test]
+fn a_reliable_reader_that_is_stopped_lets_writes_time_out_and_gets_everything_later() {
+    let _alone = alone();
+    let blocking = Duration::from_millis(200);
+    for (name, max_samples, len) in [
+        ("by samples", Some(WINDOW), 100),
+        ("by bytes", None, 10_000),
+    ] {
+        let tag = tag(name);
+        let (ours, theirs) = (participant(&tag), participant(&tag));
+        let writer = streamer(&ours, blocking, max_samples);
+        let steady = stream_reader(&theirs);
+        let mut other = Other::start("follower", &tag, &[]);
+        wait_for_logs(&ours, 2);
+        wait_for_logs(&theirs, 1);
+        writer.write(&frame(1, len)).expect("room");
+        other.says("read", 1);
+        other.stop();
+        let mut last = 1;
+        // Also those that find it full.
+        for _ in 0..2 {
+            let (error, waited) = loop {
+                let begin = Instant::now();
+                match writer.write(&frame(last + 1, len)) {
+                    Ok(_) => last += 1,
+                    Err(error) => break (error, begin.elapsed()),
+                }
+            };
+            assert_eq!(error, WriteError::Timeout { waited: blocking });
+            assert!((blocking..PATIENCE / 2).contains(&waited), "{waited:?}");
+        }
+        let matched = writer.matched_subscriptions().into_iter();
+        let mut stopped = matched.filter(|reader| reader.guid != steady.guid());
+        let stopped = stopped.next().expect("it is there");
+        let lag = writer.lag_of(stopped.guid).expect("a reliable reader");
+        match max_samples {
+            Some(max) => assert_eq!(lag.samples, max as usize),
+            None => assert!(lag.bytes > 1 << 17, "{lag:?}"),
+        }
+        take_frames(&steady, 1..=last);
+        other.signal(Signal::SIGCONT);
+        for number in 2..=last {
+            other.says("read", number);
+        }
+        writer.wait_for_acknowledgments(PATIENCE).expect("both");
+        writer.write(&frame(last + 1, len)).expect("room again");
+        other.says("read", last + 1);
+        take_frames(&steady, last + 1..=last + 1);
+        writer.wait_for_acknowledgments(PATIENCE).expect("both");
+        let sent = ours.counters().shared_memory;
+        assert!(sent.records_sent >= last as u64, "{sent:?}");
+    }
+}
+
+/// Takes just these samples of a stream.
+fn take_frames(reader: &DataReader<Frame>, numbers: RangeInclusive<i64>) {
+    let mut expected = *numbers.start();
+    while expected <= *numbers.end() {
+        reader.wait_for_data(PATIENCE).expect("samples");
+        for frame in reader.take().data() {
+            assert_eq!(frame_number(frame), expected);
+            expected += 1;
+        }
+    }
+    assert_eq!(expected, numbers.end() + 1);
 }
 
 /// Longer than what a log has from the beginning.
