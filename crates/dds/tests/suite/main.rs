@@ -23,4 +23,5 @@ mod several;
 mod shared_memory;
 mod statuses;
 mod tcp;
+mod transports;
 mod value_loans;
