@@ -1,14 +1,16 @@
-//! What a sample of a reliable KEEP_ALL stream costs, from one participant of this process to another.
+//! What a sample of a reliable KEEP_ALL stream costs, from one participant of this process to another, or to several.
 //!
 //! ```text
-//! cargo bench -p tickwire --bench stream -- [--size BYTES] [--samples N] [--suspend | --budget] [--latency] [--transport shm|udp] [--lend]
-//!     [--keep-last N] [--best-effort] [--transient-local] [--several N]
+//! cargo bench -p tickwire --bench stream -- [--size BYTES] [--samples N] [--suspend | --budget] [--latency] [--transport LIST] [--lend]
+//!     [--keep-last N] [--best-effort] [--transient-local] [--several N] [--readers N] [--pause MS | --busy]
 //! ```
 //!
 //! The second line makes it a stream of another kind, of which samples may be lost or replaced: what is of interest then is
 //! what writing costs.
 //!
-//! With `--several`, so many samples are written at a time.
+//! With `--several`, so many samples are written at a time. With `--readers`, so many participants have a reader each. With
+//! `--pause`, each sample waits until all readers have taken the one before, and so many milliseconds more, in which they
+//! fall asleep; with `--busy`, they never do. `--transport` has names as TICKWIRE_TRANSPORT has them, `udp,multicast` unless it is said.
 //!
 //! With `--budget`, samples may wait for others by their LATENCY_BUDGET, as those of a busy thread may: what callgrind runs
 //! is too slow to be taken for busy.
@@ -21,14 +23,18 @@
 //! ```text
 //! valgrind --tool=callgrind --separate-threads=yes target/release/deps/stream-... --samples 100000
 //! ```
+//!
+//! With `--toggle-collect=stream::write_one`, those of writes alone are counted, without what the main thread does between
+//! them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use tickwire::error::WriteError;
 use tickwire::{
     BytesInPlace, BytesType, DataReader, DataReaderQos, DataWriter, DataWriterQos,
-    DomainParticipant, PublisherQos, Topic, TopicSupport, Transport, Way,
+    DomainParticipant, PublisherQos, Topic, TopicSupport, Transport, Transports, Way,
 };
 
 #[derive(Topic)]
@@ -43,12 +49,15 @@ struct Arguments {
     suspends: bool,
     budget: Duration,
     counts_latency: bool,
-    transport: Transport,
+    transports: Transports,
     lends: bool,
     keep_last: Option<u32>,
     best_effort: bool,
     transient_local: bool,
     several: Option<usize>,
+    readers: u32,
+    pause: Option<Duration>,
+    is_busy: bool,
 }
 
 impl Arguments {
@@ -61,14 +70,20 @@ impl Arguments {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments = arguments()?;
     let tag = std::process::id().to_string();
-    let transports = [Transport::Udp, Transport::Multicast, arguments.transport];
-    let participant = || {
+    let participant = |busy_poll| {
         let builder = DomainParticipant::builder(119).domain_tag(&tag);
         let builder = builder.latency_histograms(arguments.counts_latency);
         let builder = builder.trusts_lenders(arguments.lends);
-        builder.transports(transports).build()
+        let builder = builder.busy_poll(busy_poll);
+        builder.transports(arguments.transports.iter()).build()
     };
-    let (one, two) = (participant()?, participant()?);
+    let one = participant(Duration::ZERO)?;
+    let busy_poll = match arguments.is_busy {
+        true => PATIENCE,
+        false => Duration::ZERO,
+    };
+    let others = (0..arguments.readers).map(|_| participant(busy_poll));
+    let others = others.collect::<Result<Vec<_>, _>>()?;
     let publisher = one.publisher(PublisherQos::default());
     let qos = match arguments.best_effort {
         true => DataWriterQos::default().best_effort(),
@@ -94,26 +109,23 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let qos = qos.latency_budget(arguments.budget);
     let taken = Arc::new(AtomicU64::new(0));
-    let (mut copies, mut in_place) = (None, None);
-    if arguments.lends {
-        let topic = two.topic_of::<BytesInPlace>("Stream", BytesType::of::<Bytes>()?)?;
-        let reader = in_place.insert(two.reader_with(&topic, qos)?);
-        count(reader, &taken, |bytes| u64::from(bytes.is_in_place()));
-    } else {
-        let topic = two.topic::<Bytes>("Stream")?;
-        let reader = copies.insert(two.reader_with(&topic, qos)?);
-        count(reader, &taken, |_| 0);
+    let (mut copies, mut in_place) = (Vec::new(), Vec::new());
+    for other in &others {
+        let qos = qos.clone();
+        if arguments.lends {
+            let topic = other.topic_of::<BytesInPlace>("Stream", BytesType::of::<Bytes>()?)?;
+            let reader = other.reader_with(&topic, qos)?;
+            count(&reader, &taken, |bytes| u64::from(bytes.is_in_place()));
+            in_place.push(reader);
+        } else {
+            let reader = other.reader_with(&other.topic::<Bytes>("Stream")?, qos)?;
+            count(&reader, &taken, |_| 0);
+            copies.push(reader);
+        }
     }
-    writer.wait_for_matched(1, PATIENCE)?;
-    let by_log = |way: &Way| matches!(way, Way::SharedMemory);
+    writer.wait_for_matched(arguments.readers, PATIENCE)?;
     let begin = Instant::now();
-    while arguments.transport == Transport::Shm
-        && !one
-            .discovery()
-            .pairs()
-            .iter()
-            .any(|pair| pair.way.as_ref().is_some_and(by_log))
-    {
+    while arguments.transports.contains(Transport::Shm) && by_log(&one) < others.len() {
         if begin.elapsed() > PATIENCE {
             return Err("shared memory is not used".into());
         }
@@ -127,22 +139,23 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     match arguments.several {
         Some(count) => write_all(&writer, &arguments, count)?,
         None => {
-            for _ in 0..arguments.samples {
+            for number in 1..=arguments.samples {
                 match arguments.lends {
                     true => lend(&writer, arguments.size)?,
-                    false => drop(writer.write(&sample)?),
+                    false => write_one(&writer, &sample)?,
+                }
+                if let Some(pause) = arguments.pause {
+                    wait_for_all(&taken, number * u64::from(arguments.readers))?;
+                    #[expect(clippy::disallowed_methods, reason = "readers fall asleep")]
+                    std::thread::sleep(pause);
                 }
             }
         }
     }
     drop(suspended);
     writer.wait_for_acknowledgments(PATIENCE)?;
-    // The last have come, and are about to be taken.
-    while arguments.is_whole() && taken.load(Ordering::Relaxed) < arguments.samples {
-        if begin.elapsed() > PATIENCE {
-            return Err("some samples were not taken".into());
-        }
-        std::thread::yield_now();
+    if arguments.is_whole() {
+        wait_for_all(&taken, arguments.samples * u64::from(arguments.readers))?;
     }
     let seconds = begin.elapsed().as_secs_f64();
     let rate = arguments.samples as f64 / seconds;
@@ -151,6 +164,26 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     if arguments.lends {
         let counters = one.counters().shared_memory;
         println!("{counters:?}, used up {} times", writer.loans_used_up());
+    }
+    Ok(())
+}
+
+/// How many pairs of a participant go by shared memory.
+fn by_log(participant: &DomainParticipant) -> usize {
+    let pairs = participant.discovery().pairs().into_iter();
+    pairs
+        .filter(|pair| pair.way == Some(Way::SharedMemory))
+        .count()
+}
+
+/// Waits for samples that have come and are about to be taken.
+fn wait_for_all(taken: &AtomicU64, count: u64) -> Result<(), &'static str> {
+    let begin = Instant::now();
+    while taken.load(Ordering::Relaxed) < count {
+        if begin.elapsed() > PATIENCE {
+            return Err("some samples were not taken");
+        }
+        std::thread::yield_now();
     }
     Ok(())
 }
@@ -167,6 +200,11 @@ fn count<T: TopicSupport>(
         std::hint::black_box(samples.data().map(&look).sum::<u64>());
         taken.fetch_add(samples.len() as u64, Ordering::Relaxed);
     });
+}
+
+#[inline(never)]
+fn write_one(writer: &DataWriter<Bytes>, sample: &Bytes) -> Result<(), WriteError> {
+    writer.write(sample).map(drop)
 }
 
 fn write_all(
@@ -203,12 +241,15 @@ fn arguments() -> Result<Arguments, Box<dyn std::error::Error>> {
         suspends: false,
         budget: Duration::ZERO,
         counts_latency: false,
-        transport: Transport::Udp,
+        transports: Transports::of([Transport::Multicast]),
         lends: false,
         keep_last: None,
         best_effort: false,
         transient_local: false,
         several: None,
+        readers: 1,
+        pause: None,
+        is_busy: false,
     };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
@@ -224,13 +265,10 @@ fn arguments() -> Result<Arguments, Box<dyn std::error::Error>> {
             "--best-effort" => arguments.best_effort = true,
             "--several" => arguments.several = Some(usize::try_from(number()?)?),
             "--transient-local" => arguments.transient_local = true,
-            "--transport" => {
-                arguments.transport = match words.next().as_deref() {
-                    Some("shm") => Transport::Shm,
-                    Some("udp") => Transport::Udp,
-                    _ => return Err("--transport is shm or udp".into()),
-                }
-            }
+            "--readers" => arguments.readers = u32::try_from(number()?)?,
+            "--pause" => arguments.pause = Some(Duration::from_millis(number()?)),
+            "--busy" => arguments.is_busy = true,
+            "--transport" => arguments.transports = words.next().unwrap_or_default().parse()?,
             // Cargo's own.
             "--bench" => {}
             other => return Err(format!("there is no option {other}").into()),
