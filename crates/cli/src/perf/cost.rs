@@ -140,7 +140,9 @@ impl Costs<'_> {
         name: &str,
         qos: &DataReaderQos,
     ) -> Result<(DataWriter<T>, DataReader<T>)> {
-        let writer = self.writer::<T>(name, &DataWriterQos::default().keep_all())?;
+        // Other programs may keep the reader from its processor.
+        let qos_of_writer = DataWriterQos::default().reliable(PATIENCE).keep_all();
+        let writer = self.writer::<T>(name, &qos_of_writer)?;
         let made = self.participant.reader_with(writer.topic(), qos.clone());
         let reader = made.map_err(Failure::new)?;
         writer.wait_for_matched(1, PATIENCE).map_err(Failure::new)?;

@@ -274,28 +274,28 @@ fn discovery_is_measured_until_everybody_is_matched() {
     assert!(figure("KB_sent") > 1.0 && figure("CPU_ms") > 0.0, "{row}");
 }
 
+/// Of a participant with 10 writers and 10 readers. A debug build, whose program has more pages, takes 5.4 MB, where one for
+/// release takes 3.0, of which less than 5 is claimed.
+const MAX_IDLE_KB: f64 = if cfg!(debug_assertions) {
+    8_000.0
+} else {
+    5_000.0
+};
+
 #[test]
 fn what_an_idle_participant_takes_is_measured() {
     let folder = Folder::new("idle");
-    let run = [
-        "perf",
-        "idle",
-        "--endpoints",
-        "2",
-        "--duration",
-        "100ms",
-        "-o",
-        "json",
-    ];
+    let run = ["perf", "idle", "--duration", "1s", "-o", "json"];
     let run = tickwire(&folder, &run);
     assert_eq!(run.status, 0, "{}", run.stderr);
     let rows: Value = serde_json::from_str(&run.stdout).expect("JSON");
-    assert_eq!(rows[1]["what"], "with 2 writers and 2 readers");
+    assert_eq!(rows[1]["what"], "with 10 writers and 10 readers");
     assert_eq!(rows[1]["threads"], 4);
-    assert!(
-        rows[1]["wakes_s"].is_number() && rows[1]["CPU_%"].as_f64() >= Some(0.0),
-        "{rows}"
-    );
+    let figure = |column: &str| rows[1][column].as_f64().expect("a number");
+    assert!(figure("memory_KB") < MAX_IDLE_KB, "{rows}");
+    // A busy machine has it wake later, not more often.
+    assert!(figure("wakes_s") < 5.0, "{rows}");
+    assert!(figure("CPU_%") >= 0.0, "{rows}");
     for what in ["each further participant", "each writer", "each reader"] {
         let mut rows = rows.as_array().expect("rows").iter();
         let row = rows.find(|row| row["what"] == what).expect("a row");

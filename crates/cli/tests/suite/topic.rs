@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tickwire::qos::{DestinationOrder, Durability, RepresentationId};
 use tickwire::{
     DataReaderQos, DataWriterQos, DomainParticipant, DomainParticipantBuilder, PublisherQos,
-    SubscriberQos, Topic,
+    SubscriberQos, Topic, Transport,
 };
 
 /// Long enough that only a fault reaches it.
@@ -523,6 +523,32 @@ fn a_best_effort_reader_has_the_only_sample() {
         reader.wait_for_data(PATIENCE).expect("the sample");
         let written: Vec<_> = reader.take().data().cloned().collect();
         assert_eq!(written, [quote("A", 1, None)]);
+    }
+}
+
+#[test]
+fn samples_go_by_the_transport_that_the_command_line_or_a_profile_chooses() {
+    let folder = Folder::new("topic-pub-transport");
+    let profile = b"[profiles.wire.participant]\ntransports = [\"tcp\"]\n";
+    folder.write("wire.toml", profile);
+    let in_file = ["--qos-file", "wire.toml", "--qos-profile", "wire"];
+    for (options, by_tcp) in [
+        (&[][..], false),
+        (&["--transport", "tcp"], true),
+        (&in_file, true),
+    ] {
+        let domain = Domain::reserve();
+        let all = [Transport::Udp, Transport::Multicast, Transport::Tcp];
+        let participant = builder(&domain).transports(all);
+        let participant = participant.build().expect("a participant");
+        let reader = quotes_reader(&participant);
+        let sample = r#"{"symbol":"A","price":1}"#;
+        let publish = ["topic", "pub", "-d", &domain.id, "Quotes", sample];
+        let run = tickwire(&folder, &[&publish[..], options].concat());
+        assert_eq!(run.status, 0, "{options:?}: {}", run.stderr);
+        reader.wait_for_data(PATIENCE).expect("the sample");
+        let connections = participant.counters().tcp.opened;
+        assert_eq!(connections > 0, by_tcp, "{options:?}");
     }
 }
 
