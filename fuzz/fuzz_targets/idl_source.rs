@@ -1,6 +1,6 @@
 //! Any bytes as IDL: files `a.idl`, `b.idl` and so on, parted by zero bytes, of which the first is
-//! compiled. It is told what is wrong, with places, or there are a model, and Rust and C or why not; what is
-//! laid out is laid out as it is, and means the same.
+//! compiled. It is told what is wrong, with places, or there are a model, and Rust, C, C++ and C# or why not; what
+//! is laid out is laid out as it is, and means the same.
 #![no_main]
 
 use std::io;
@@ -43,7 +43,12 @@ fn rust(parts: Vec<&[u8]>, extensibility: Extensibility) -> Option<String> {
     };
     match compile(&["a.idl"], &options, &mut Parts(parts)) {
         Ok(compilation) => {
-            if let Err(found) = compilation.c("a") {
+            let others = [
+                compilation.c("a").err(),
+                compilation.cpp("a").err(),
+                compilation.csharp().err(),
+            ];
+            for found in others.into_iter().flatten() {
                 check_places(&found);
             }
             match compilation.rust() {
