@@ -27,6 +27,7 @@
 #include <tickwire/codec/text.hpp>
 #include <tickwire/external.hpp>
 #include <tickwire/local.hpp>
+#include <tickwire/print.hpp>
 
 namespace tickwire {
 

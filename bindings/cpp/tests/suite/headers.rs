@@ -17,6 +17,7 @@ fn clang_takes_it_without_a_warning() {
         ("tests/programs/large.cpp", "tests/programs/large.idl"),
         ("tests/programs/loans.cpp", "tests/programs/psm.idl"),
         ("tests/programs/text.cpp", "tests/programs/text.idl"),
+        ("tests/programs/print.cpp", "tests/programs/print.idl"),
         (
             "examples/hello_publisher.cpp",
             "examples/HelloWorldData.idl",

@@ -32,6 +32,20 @@ fn the_greetings_arrive() {
 }
 
 #[test]
+fn programs_for_cyclone_dds_need_another_header_of_their_types_and_nothing_else() {
+    let idl = ["examples/HelloWorldData.idl"];
+    let subscriber = build("tests/programs/ported_subscriber.cpp", &idl);
+    let publisher = build("tests/programs/ported_publisher.cpp", &idl);
+    let [taken, written] = run([(&subscriber, &["134"]), (&publisher, &["134"])]);
+    let shown = "[userID: 1, message: \"Hello World\"]";
+    assert_eq!(taken, format!("Waiting for a sample\nTaken {shown}\n"));
+    let expected = format!(
+        "Waiting for a subscriber\nWriting {shown}\nWaiting for the subscriber to take it\n"
+    );
+    assert_eq!(written, expected);
+}
+
+#[test]
 fn market_data_comes_back_from_each_subscriber() {
     let idl = ["examples/MarketData.idl"];
     let subscriber = build("examples/typed_subscriber.cpp", &idl);
@@ -123,6 +137,13 @@ fn unlikely_names_and_values_to_begin_with_hold() {
         &idl,
         &SANITIZED,
     )));
+}
+
+#[test]
+fn values_of_each_kind_are_shown_by_streams() {
+    let idl = ["tests/programs/print.idl"];
+    let print = build_with("tests/programs/print.cpp", &idl, &SANITIZED);
+    succeed(&mut program(&print));
 }
 
 #[test]

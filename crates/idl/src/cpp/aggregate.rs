@@ -1,6 +1,6 @@
 //! Structs: classes with accessors, as the OMG's mapping has them.
 
-use super::{Cpp, names};
+use super::{Cpp, names, print};
 use crate::c::facts::{Kind, kind};
 use crate::c::text::literal;
 use crate::model::{DefinitionId, Member, Struct, Type};
@@ -69,6 +69,10 @@ impl<'m> Cpp<'m> {
         });
         let same = same.collect::<Vec<_>>().join("\n        && ");
         self.operators(name, &same);
+        let shown = all.iter().map(|it| (it.name.as_str(), print::value(it)));
+        let shown: Vec<_> = shown.collect();
+        let full_name = self.name(id);
+        print::print_members(&mut self.functions, &full_name, &shown);
         self.struct_codec(id, of, &all);
     }
 

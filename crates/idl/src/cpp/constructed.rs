@@ -1,6 +1,6 @@
 //! Constants, enums, bitmasks and bitsets.
 
-use super::{Cpp, names};
+use super::{Cpp, names, print};
 use crate::c::facts::{Kind, bitset_bits, bitset_fields, bytes_of, kind};
 use crate::c::integer;
 use crate::model::{Bitmask, Bitset, Definition, DefinitionId, Enum, Primitive, Type, Value};
@@ -63,6 +63,7 @@ impl Cpp<'_> {
         text.close("}");
         text.close("};");
         self.enter(&here);
+        self.print_enum(definition, of);
     }
 
     pub(super) fn bitmask(&mut self, name: &str, of: &Bitmask) {
@@ -119,8 +120,14 @@ impl Cpp<'_> {
             "friend bool operator!=(const {name} &a, const {name} &b) {{ return !(a == b); }}"
         ));
         text.close("};");
-
         let full_name = self.name(id);
+        let shown = fields.iter().map(|it| {
+            let name = it.name.as_deref().unwrap_or_default();
+            (name, format!("v.{}", member(&it.name)))
+        });
+        let shown: Vec<_> = shown.collect();
+        print::print_members(&mut self.text, &full_name, &shown);
+
         let text = &mut self.traits;
         text.line("");
         text.line("template <>");

@@ -8,6 +8,7 @@ mod constructed;
 mod interface;
 mod macros;
 mod names;
+mod print;
 mod types;
 mod union;
 

@@ -78,6 +78,7 @@ impl<'m> Cpp<'m> {
         self.enter_functions(&here);
         self.union_functions(name, &discriminator, of);
         self.operators(name, "a._d() == b._d() && a._u_ == b._u_");
+        self.print_union(&self.name(id), of);
         self.union_codec(id, of);
     }
 

@@ -121,6 +121,12 @@ inline void swap(Level &a, Level &b) {
     b = std::move(*was);
 }
 
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::arrays::Level &v) {
+    ::tickwire::cdr::print(out << "[note: ", v.note());
+    return out << "]";
+}
+
 } // namespace arrays
 
 namespace tickwire {
@@ -185,6 +191,17 @@ inline void swap(Arrays &a, Arrays &b) {
     ::tickwire::detail::Local<Arrays> was(std::move(a));
     a = std::move(b);
     b = std::move(*was);
+}
+
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::arrays::Arrays &v) {
+    ::tickwire::cdr::print(out << "[number: ", v.number());
+    ::tickwire::cdr::print(out << ", digest: ", v.digest());
+    ::tickwire::cdr::print(out << ", matrix: ", v.matrix());
+    ::tickwire::cdr::print(out << ", names: ", v.names());
+    ::tickwire::cdr::print(out << ", levels: ", v.levels());
+    ::tickwire::cdr::print(out << ", frames: ", v.frames());
+    return out << "]";
 }
 
 } // namespace arrays

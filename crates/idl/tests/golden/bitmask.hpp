@@ -79,6 +79,13 @@ inline void swap(Market &a, Market &b) {
     b = std::move(*was);
 }
 
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::bitmasks::Market &v) {
+    ::tickwire::cdr::print(out << "[phases: ", v.phases());
+    ::tickwire::cdr::print(out << ", last: ", v.last());
+    return out << "]";
+}
+
 } // namespace bitmasks
 
 namespace tickwire {

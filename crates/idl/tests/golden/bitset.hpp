@@ -18,6 +18,13 @@ struct Base {
     friend bool operator!=(const Base &a, const Base &b) { return !(a == b); }
 };
 
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::bitsets::Base &v) {
+    ::tickwire::cdr::print(out << "[low: ", v.low);
+    ::tickwire::cdr::print(out << ", flag: ", v.flag);
+    return out << "]";
+}
+
 struct Bits : ::bitsets::Base {
     std::int16_t level : 5;
     std::uint64_t wide : 40;
@@ -29,6 +36,15 @@ struct Bits : ::bitsets::Base {
     }
     friend bool operator!=(const Bits &a, const Bits &b) { return !(a == b); }
 };
+
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::bitsets::Bits &v) {
+    ::tickwire::cdr::print(out << "[low: ", v.low);
+    ::tickwire::cdr::print(out << ", flag: ", v.flag);
+    ::tickwire::cdr::print(out << ", level: ", v.level);
+    ::tickwire::cdr::print(out << ", wide: ", v.wide);
+    return out << "]";
+}
 
 class Market {
 public:
@@ -109,6 +125,12 @@ inline void swap(Market &a, Market &b) {
     ::tickwire::detail::Local<Market> was(std::move(a));
     a = std::move(b);
     b = std::move(*was);
+}
+
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::bitsets::Market &v) {
+    ::tickwire::cdr::print(out << "[bits: ", v.bits());
+    return out << "]";
 }
 
 } // namespace bitsets

@@ -31,6 +31,17 @@ struct tickwire::cdr::Literals<::constants::Side> {
 
 namespace constants {
 
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::constants::Side &v) {
+    switch (v) {
+    case ::constants::Side::BUY:
+        return out << "BUY";
+    case ::constants::Side::SELL:
+        return out << "SELL";
+    }
+    return out << static_cast<std::int32_t>(v);
+}
+
 using Phases = std::uint32_t;
 struct PhasesBits {
     enum : std::uint32_t {

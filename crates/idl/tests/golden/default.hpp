@@ -31,6 +31,17 @@ struct tickwire::cdr::Literals<::defaults::Side> {
 
 namespace defaults {
 
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::defaults::Side &v) {
+    switch (v) {
+    case ::defaults::Side::BUY:
+        return out << "BUY";
+    case ::defaults::Side::SELL:
+        return out << "SELL";
+    }
+    return out << static_cast<std::int32_t>(v);
+}
+
 class Either {
 public:
     Either();
@@ -194,6 +205,22 @@ inline void swap(Either &a, Either &b) {
     b = std::move(*was);
 }
 
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::defaults::Either &v) {
+    ::tickwire::cdr::print(out << "[_d: ", v._d());
+    switch (static_cast<std::int64_t>(v._d())) {
+    case 1:
+        ::tickwire::cdr::print(out << ", note: ", v.note());
+        break;
+    case 0:
+        ::tickwire::cdr::print(out << ", number: ", v.number());
+        break;
+    default:
+        break;
+    }
+    return out << "]";
+}
+
 } // namespace defaults
 
 namespace tickwire {
@@ -314,6 +341,16 @@ inline void swap(Order &a, Order &b) {
     ::tickwire::detail::Local<Order> was(std::move(a));
     a = std::move(b);
     b = std::move(*was);
+}
+
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::defaults::Order &v) {
+    ::tickwire::cdr::print(out << "[side: ", v.side());
+    ::tickwire::cdr::print(out << ", note: ", v.note());
+    ::tickwire::cdr::print(out << ", price: ", v.price());
+    ::tickwire::cdr::print(out << ", live: ", v.live());
+    ::tickwire::cdr::print(out << ", apart: ", v.apart());
+    return out << "]";
 }
 
 } // namespace defaults

@@ -37,6 +37,19 @@ struct tickwire::cdr::Literals<::enums::Side> {
 
 namespace enums {
 
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::enums::Side &v) {
+    switch (v) {
+    case ::enums::Side::BUY:
+        return out << "BUY";
+    case ::enums::Side::SELL:
+        return out << "SELL";
+    case ::enums::Side::NO_SIDE:
+        return out << "NO_SIDE";
+    }
+    return out << static_cast<std::int32_t>(v);
+}
+
 class Order {
 public:
     Order() = default;
@@ -118,6 +131,15 @@ inline void swap(Order &a, Order &b) {
     ::tickwire::detail::Local<Order> was(std::move(a));
     a = std::move(b);
     b = std::move(*was);
+}
+
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::enums::Order &v) {
+    ::tickwire::cdr::print(out << "[side: ", v.side());
+    ::tickwire::cdr::print(out << ", size: ", v.size());
+    ::tickwire::cdr::print(out << ", sides: ", v.sides());
+    ::tickwire::cdr::print(out << ", both: ", v.both());
+    return out << "]";
 }
 
 } // namespace enums

@@ -110,6 +110,12 @@ inline void swap(Level &a, Level &b) {
     b = std::move(*was);
 }
 
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::externals::Level &v) {
+    ::tickwire::cdr::print(out << "[price: ", v.price());
+    return out << "]";
+}
+
 } // namespace externals
 
 namespace tickwire {
@@ -167,6 +173,15 @@ inline void swap(Order &a, Order &b) {
     ::tickwire::detail::Local<Order> was(std::move(a));
     a = std::move(b);
     b = std::move(*was);
+}
+
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::externals::Order &v) {
+    ::tickwire::cdr::print(out << "[size: ", v.size());
+    ::tickwire::cdr::print(out << ", note: ", v.note());
+    ::tickwire::cdr::print(out << ", level: ", v.level());
+    ::tickwire::cdr::print(out << ", other: ", v.other());
+    return out << "]";
 }
 
 } // namespace externals

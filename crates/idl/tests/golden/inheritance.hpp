@@ -93,6 +93,12 @@ inline void swap(Base &a, Base &b) {
     b = std::move(*was);
 }
 
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::inheritance::Base &v) {
+    ::tickwire::cdr::print(out << "[symbol: ", v.symbol());
+    return out << "]";
+}
+
 } // namespace inheritance
 
 namespace tickwire {
@@ -138,6 +144,13 @@ inline void swap(Order &a, Order &b) {
     ::tickwire::detail::Local<Order> was(std::move(a));
     a = std::move(b);
     b = std::move(*was);
+}
+
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::inheritance::Order &v) {
+    ::tickwire::cdr::print(out << "[symbol: ", v.symbol());
+    ::tickwire::cdr::print(out << ", price: ", v.price());
+    return out << "]";
 }
 
 } // namespace inheritance

@@ -65,6 +65,12 @@ inline void swap(Closed &a, Closed &b) {
     b = std::move(*was);
 }
 
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::interfaces::Closed &v) {
+    ::tickwire::cdr::print(out << "[reason: ", v.reason());
+    return out << "]";
+}
+
 } // namespace interfaces
 
 namespace tickwire {

@@ -100,6 +100,16 @@ inline void swap(Quote &a, Quote &b) {
     b = std::move(*was);
 }
 
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::keyed::Quote &v) {
+    ::tickwire::cdr::print(out << "[symbol: ", v.symbol());
+    ::tickwire::cdr::print(out << ", market: ", v.market());
+    ::tickwire::cdr::print(out << ", bid: ", v.bid());
+    ::tickwire::cdr::print(out << ", ask: ", v.ask());
+    ::tickwire::cdr::print(out << ", size: ", v.size());
+    return out << "]";
+}
+
 } // namespace keyed
 
 namespace tickwire {

@@ -109,6 +109,12 @@ inline void swap(Level &a, Level &b) {
     b = std::move(*was);
 }
 
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::maps::Level &v) {
+    ::tickwire::cdr::print(out << "[price: ", v.price());
+    return out << "]";
+}
+
 } // namespace maps
 
 namespace tickwire {
@@ -166,6 +172,15 @@ inline void swap(Maps &a, Maps &b) {
     ::tickwire::detail::Local<Maps> was(std::move(a));
     a = std::move(b);
     b = std::move(*was);
+}
+
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::maps::Maps &v) {
+    ::tickwire::cdr::print(out << "[levels: ", v.levels());
+    ::tickwire::cdr::print(out << ", small: ", v.small());
+    ::tickwire::cdr::print(out << ", frames: ", v.frames());
+    ::tickwire::cdr::print(out << ", words: ", v.words());
+    return out << "]";
 }
 
 } // namespace maps

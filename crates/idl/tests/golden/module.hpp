@@ -159,6 +159,12 @@ inline void swap(Level &a, Level &b) {
     b = std::move(*was);
 }
 
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::outer::Level &v) {
+    ::tickwire::cdr::print(out << "[price: ", v.price());
+    return out << "]";
+}
+
 } // namespace outer
 
 namespace tickwire {
@@ -206,6 +212,12 @@ inline void swap(Level &a, Level &b) {
     ::tickwire::detail::Local<Level> was(std::move(a));
     a = std::move(b);
     b = std::move(*was);
+}
+
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::outer::inner::Level &v) {
+    ::tickwire::cdr::print(out << "[outer: ", v.outer());
+    return out << "]";
 }
 
 } // namespace inner
@@ -262,6 +274,12 @@ inline void swap(Book &a, Book &b) {
     b = std::move(*was);
 }
 
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::other::Book &v) {
+    ::tickwire::cdr::print(out << "[level: ", v.level());
+    return out << "]";
+}
+
 } // namespace other
 
 namespace tickwire {
@@ -311,6 +329,12 @@ inline void swap(Again &a, Again &b) {
     ::tickwire::detail::Local<Again> was(std::move(a));
     a = std::move(b);
     b = std::move(*was);
+}
+
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::outer::Again &v) {
+    ::tickwire::cdr::print(out << "[level: ", v.level());
+    return out << "]";
 }
 
 } // namespace outer

@@ -101,6 +101,16 @@ inline void swap(Order &a, Order &b) {
     b = std::move(*was);
 }
 
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::mutables::Order &v) {
+    ::tickwire::cdr::print(out << "[number: ", v.number());
+    ::tickwire::cdr::print(out << ", note: ", v.note());
+    ::tickwire::cdr::print(out << ", price: ", v.price());
+    ::tickwire::cdr::print(out << ", size: ", v.size());
+    ::tickwire::cdr::print(out << ", prices: ", v.prices());
+    return out << "]";
+}
+
 } // namespace mutables
 
 namespace tickwire {

@@ -113,6 +113,13 @@ inline void swap(Account &a, Account &b) {
     b = std::move(*was);
 }
 
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::nested_keys::Account &v) {
+    ::tickwire::cdr::print(out << "[number: ", v.number());
+    ::tickwire::cdr::print(out << ", name: ", v.name());
+    return out << "]";
+}
+
 } // namespace nested_keys
 
 namespace tickwire {
@@ -188,6 +195,14 @@ inline void swap(Position &a, Position &b) {
     ::tickwire::detail::Local<Position> was(std::move(a));
     a = std::move(b);
     b = std::move(*was);
+}
+
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::nested_keys::Position &v) {
+    ::tickwire::cdr::print(out << "[account: ", v.account());
+    ::tickwire::cdr::print(out << ", code: ", v.code());
+    ::tickwire::cdr::print(out << ", size: ", v.size());
+    return out << "]";
 }
 
 } // namespace nested_keys

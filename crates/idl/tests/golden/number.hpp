@@ -165,6 +165,25 @@ inline void swap(Numbers &a, Numbers &b) {
     b = std::move(*was);
 }
 
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::numbers::Numbers &v) {
+    ::tickwire::cdr::print(out << "[live: ", v.live());
+    ::tickwire::cdr::print(out << ", byte: ", v.byte());
+    ::tickwire::cdr::print(out << ", tiny: ", v.tiny());
+    ::tickwire::cdr::print(out << ", small: ", v.small());
+    ::tickwire::cdr::print(out << ", letter: ", v.letter());
+    ::tickwire::cdr::print(out << ", wide_letter: ", v.wide_letter());
+    ::tickwire::cdr::print(out << ", a: ", v.a());
+    ::tickwire::cdr::print(out << ", b: ", v.b());
+    ::tickwire::cdr::print(out << ", c: ", v.c());
+    ::tickwire::cdr::print(out << ", d: ", v.d());
+    ::tickwire::cdr::print(out << ", e: ", v.e());
+    ::tickwire::cdr::print(out << ", f: ", v.f());
+    ::tickwire::cdr::print(out << ", ratio: ", v.ratio());
+    ::tickwire::cdr::print(out << ", price: ", v.price());
+    return out << "]";
+}
+
 } // namespace numbers
 
 namespace tickwire {

@@ -114,6 +114,12 @@ inline void swap(Level &a, Level &b) {
     b = std::move(*was);
 }
 
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::optionals::Level &v) {
+    ::tickwire::cdr::print(out << "[price: ", v.price());
+    return out << "]";
+}
+
 } // namespace optionals
 
 namespace tickwire {
@@ -174,6 +180,16 @@ inline void swap(Order &a, Order &b) {
     ::tickwire::detail::Local<Order> was(std::move(a));
     a = std::move(b);
     b = std::move(*was);
+}
+
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::optionals::Order &v) {
+    ::tickwire::cdr::print(out << "[size: ", v.size());
+    ::tickwire::cdr::print(out << ", note: ", v.note());
+    ::tickwire::cdr::print(out << ", blob: ", v.blob());
+    ::tickwire::cdr::print(out << ", level: ", v.level());
+    ::tickwire::cdr::print(out << ", last: ", v.last());
+    return out << "]";
 }
 
 } // namespace optionals

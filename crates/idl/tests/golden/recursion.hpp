@@ -83,6 +83,14 @@ inline void swap(Node &a, Node &b) {
     b = std::move(*was);
 }
 
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::recursion::Node &v) {
+    ::tickwire::cdr::print(out << "[value: ", v.value());
+    ::tickwire::cdr::print(out << ", children: ", v.children());
+    ::tickwire::cdr::print(out << ", next: ", v.next());
+    return out << "]";
+}
+
 } // namespace recursion
 
 namespace tickwire {

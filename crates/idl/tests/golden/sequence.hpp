@@ -84,6 +84,14 @@ inline void swap(Numbers &a, Numbers &b) {
     b = std::move(*was);
 }
 
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::sequences::Numbers &v) {
+    ::tickwire::cdr::print(out << "[bytes: ", v.bytes());
+    ::tickwire::cdr::print(out << ", prices: ", v.prices());
+    ::tickwire::cdr::print(out << ", flags: ", v.flags());
+    return out << "]";
+}
+
 } // namespace sequences
 
 namespace tickwire {

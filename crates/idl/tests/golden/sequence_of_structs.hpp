@@ -113,6 +113,13 @@ inline void swap(Level &a, Level &b) {
     b = std::move(*was);
 }
 
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::sequences_of_structs::Level &v) {
+    ::tickwire::cdr::print(out << "[price: ", v.price());
+    ::tickwire::cdr::print(out << ", note: ", v.note());
+    return out << "]";
+}
+
 } // namespace sequences_of_structs
 
 namespace tickwire {
@@ -178,6 +185,14 @@ inline void swap(Book &a, Book &b) {
     ::tickwire::detail::Local<Book> was(std::move(a));
     a = std::move(b);
     b = std::move(*was);
+}
+
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::sequences_of_structs::Book &v) {
+    ::tickwire::cdr::print(out << "[levels: ", v.levels());
+    ::tickwire::cdr::print(out << ", words: ", v.words());
+    ::tickwire::cdr::print(out << ", frames: ", v.frames());
+    return out << "]";
 }
 
 } // namespace sequences_of_structs

@@ -95,6 +95,15 @@ inline void swap(Texts &a, Texts &b) {
     b = std::move(*was);
 }
 
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::texts::Texts &v) {
+    ::tickwire::cdr::print(out << "[plain: ", v.plain());
+    ::tickwire::cdr::print(out << ", bounded: ", v.bounded());
+    ::tickwire::cdr::print(out << ", wide: ", v.wide());
+    ::tickwire::cdr::print(out << ", wide_bounded: ", v.wide_bounded());
+    return out << "]";
+}
+
 } // namespace texts
 
 namespace tickwire {

@@ -120,6 +120,12 @@ inline void swap(Level &a, Level &b) {
     b = std::move(*was);
 }
 
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::typedefs::Level &v) {
+    ::tickwire::cdr::print(out << "[price: ", v.price());
+    return out << "]";
+}
+
 } // namespace typedefs
 
 namespace tickwire {
@@ -177,6 +183,15 @@ inline void swap(Market &a, Market &b) {
     ::tickwire::detail::Local<Market> was(std::move(a));
     a = std::move(b);
     b = std::move(*was);
+}
+
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::typedefs::Market &v) {
+    ::tickwire::cdr::print(out << "[venue: ", v.venue());
+    ::tickwire::cdr::print(out << ", row: ", v.row());
+    ::tickwire::cdr::print(out << ", rows: ", v.rows());
+    ::tickwire::cdr::print(out << ", book: ", v.book());
+    return out << "]";
 }
 
 } // namespace typedefs

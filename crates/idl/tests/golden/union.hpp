@@ -151,6 +151,12 @@ inline void swap(Level &a, Level &b) {
     b = std::move(*was);
 }
 
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::unions::Level &v) {
+    ::tickwire::cdr::print(out << "[price: ", v.price());
+    return out << "]";
+}
+
 } // namespace unions
 
 namespace tickwire {
@@ -260,6 +266,27 @@ inline void swap(Choice &a, Choice &b) {
     b = std::move(*was);
 }
 
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::unions::Choice &v) {
+    ::tickwire::cdr::print(out << "[_d: ", v._d());
+    switch (static_cast<std::int64_t>(v._d())) {
+    case 1:
+        ::tickwire::cdr::print(out << ", limit: ", v.limit());
+        break;
+    case 2:
+    case 3:
+        ::tickwire::cdr::print(out << ", text: ", v.text());
+        break;
+    case (-7):
+        ::tickwire::cdr::print(out << ", level: ", v.level());
+        break;
+    default:
+        ::tickwire::cdr::print(out << ", other: ", v.other());
+        break;
+    }
+    return out << "]";
+}
+
 } // namespace unions
 
 namespace tickwire {
@@ -345,6 +372,12 @@ inline void swap(Order &a, Order &b) {
     ::tickwire::detail::Local<Order> was(std::move(a));
     a = std::move(b);
     b = std::move(*was);
+}
+
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::unions::Order &v) {
+    ::tickwire::cdr::print(out << "[choice: ", v.choice());
+    return out << "]";
 }
 
 } // namespace unions

@@ -34,6 +34,19 @@ struct tickwire::cdr::Literals<::unions_by_enum::Side> {
 
 namespace unions_by_enum {
 
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::unions_by_enum::Side &v) {
+    switch (v) {
+    case ::unions_by_enum::Side::BUY:
+        return out << "BUY";
+    case ::unions_by_enum::Side::SELL:
+        return out << "SELL";
+    case ::unions_by_enum::Side::NO_SIDE:
+        return out << "NO_SIDE";
+    }
+    return out << static_cast<std::int32_t>(v);
+}
+
 class BySide {
 public:
     BySide();
@@ -154,6 +167,22 @@ inline void swap(BySide &a, BySide &b) {
     ::tickwire::detail::Local<BySide> was(std::move(a));
     a = std::move(b);
     b = std::move(*was);
+}
+
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::unions_by_enum::BySide &v) {
+    ::tickwire::cdr::print(out << "[_d: ", v._d());
+    switch (static_cast<std::int32_t>(v._d())) {
+    case 0:
+        ::tickwire::cdr::print(out << ", bids: ", v.bids());
+        break;
+    case 1:
+        ::tickwire::cdr::print(out << ", ask: ", v.ask());
+        break;
+    default:
+        break;
+    }
+    return out << "]";
 }
 
 } // namespace unions_by_enum

@@ -133,6 +133,20 @@ inline void swap(ByChar &a, ByChar &b) {
     b = std::move(*was);
 }
 
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::unions_by_letter::ByChar &v) {
+    ::tickwire::cdr::print(out << "[_d: ", v._d());
+    switch (static_cast<unsigned char>(v._d())) {
+    case 97:
+    case 10:
+        ::tickwire::cdr::print(out << ", a: ", v.a());
+        break;
+    default:
+        break;
+    }
+    return out << "]";
+}
+
 } // namespace unions_by_letter
 
 namespace tickwire {
@@ -222,6 +236,19 @@ inline void swap(ByBool &a, ByBool &b) {
     ::tickwire::detail::Local<ByBool> was(std::move(a));
     a = std::move(b);
     b = std::move(*was);
+}
+
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::unions_by_letter::ByBool &v) {
+    ::tickwire::cdr::print(out << "[_d: ", v._d());
+    switch (static_cast<std::int64_t>(v._d())) {
+    case 1:
+        ::tickwire::cdr::print(out << ", yes: ", v.yes());
+        break;
+    default:
+        break;
+    }
+    return out << "]";
 }
 
 } // namespace unions_by_letter

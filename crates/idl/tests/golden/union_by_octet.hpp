@@ -144,6 +144,21 @@ inline void swap(ByOctet &a, ByOctet &b) {
     b = std::move(*was);
 }
 
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::unions_by_octet::ByOctet &v) {
+    ::tickwire::cdr::print(out << "[_d: ", v._d());
+    switch (static_cast<std::int64_t>(v._d())) {
+    case 1:
+    case 200:
+        ::tickwire::cdr::print(out << ", a: ", v.a());
+        break;
+    default:
+        ::tickwire::cdr::print(out << ", b: ", v.b());
+        break;
+    }
+    return out << "]";
+}
+
 } // namespace unions_by_octet
 
 namespace tickwire {
@@ -237,6 +252,19 @@ inline void swap(ByWide &a, ByWide &b) {
     ::tickwire::detail::Local<ByWide> was(std::move(a));
     a = std::move(b);
     b = std::move(*was);
+}
+
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::unions_by_octet::ByWide &v) {
+    ::tickwire::cdr::print(out << "[_d: ", v._d());
+    switch (static_cast<std::int64_t>(v._d())) {
+    case 8364:
+        ::tickwire::cdr::print(out << ", price: ", v.price());
+        break;
+    default:
+        break;
+    }
+    return out << "]";
 }
 
 } // namespace unions_by_octet

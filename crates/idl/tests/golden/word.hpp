@@ -65,6 +65,17 @@ struct tickwire::cdr::Literals<::words::_cxx_volatile> {
 
 namespace words {
 
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::words::_cxx_volatile &v) {
+    switch (v) {
+    case ::words::_cxx_volatile::_cxx_inline:
+        return out << "inline";
+    case ::words::_cxx_volatile::_cxx_NULL:
+        return out << "NULL";
+    }
+    return out << static_cast<std::int32_t>(v);
+}
+
 class Holder {
 public:
     Holder() = default;
@@ -145,6 +156,15 @@ inline void swap(_cxx_exit &a, _cxx_exit &b) {
     b = std::move(*was);
 }
 
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::_cxx_exit &v) {
+    ::tickwire::cdr::print(out << "[struct: ", v._cxx_struct());
+    ::tickwire::cdr::print(out << ", class: ", v._cxx_class());
+    ::tickwire::cdr::print(out << ", self: ", v.self());
+    ::tickwire::cdr::print(out << ", errno: ", v._cxx_errno());
+    return out << "]";
+}
+
 namespace tickwire {
 namespace cdr {
 
@@ -210,6 +230,13 @@ inline void swap(Holder &a, Holder &b) {
     ::tickwire::detail::Local<Holder> was(std::move(a));
     a = std::move(b);
     b = std::move(*was);
+}
+
+template <class Traits>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, const ::words::Holder &v) {
+    ::tickwire::cdr::print(out << "[type: ", v.type());
+    ::tickwire::cdr::print(out << ", kind: ", v.kind());
+    return out << "]";
 }
 
 } // namespace words

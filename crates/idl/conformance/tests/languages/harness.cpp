@@ -4,6 +4,7 @@
  */
 #include <cstdio>
 #include <cstdlib>
+#include <sstream>
 #include <string>
 
 #include "types.h"
@@ -48,6 +49,11 @@ struct Of {
         value(2) = value(0);
         // Unless there is no number in it, a value is the same as its copy.
         if (value(2) != value(0) && value(0) == value(0))
+            std::abort();
+        std::ostringstream shown, copied;
+        shown << value(0);
+        copied << value(2);
+        if (shown.str() != copied.str() || shown.str().front() != '[' || shown.str().back() != ']')
             std::abort();
     }
     static void move()
