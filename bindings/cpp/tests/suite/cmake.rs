@@ -26,24 +26,39 @@ int main() { std::puts(tw_version()); }
 ";
     fs::write(project.join("CMakeLists.txt"), lists).expect("there is room");
     fs::write(project.join("finds.cpp"), main).expect("there is room");
-    let built = cmake(&project, &[]);
+    let built = project.join("build");
+    cmake(&project, &built, &[], &[]);
     let told = succeed(&mut program(&built.join("finds"))).stdout;
     assert_eq!(
         String::from_utf8_lossy(&told),
         concat!(env!("CARGO_PKG_VERSION"), "\n")
     );
-    assert!(source("examples/CMakeLists.txt").exists());
 }
 
-/// Builds a project with what is installed; returns where.
-fn cmake(project: &Path, more: &[&str]) -> PathBuf {
-    let built = project.join("build");
+/// Builds targets of a project, or all that it has, with what is installed.
+fn cmake(project: &Path, built: &Path, more: &[&str], targets: &[&str]) {
     let mut configure = Command::new("cmake");
-    configure.arg("-S").arg(project).arg("-B").arg(&built);
+    configure.arg("-S").arg(project).arg("-B").arg(built);
     configure.arg(format!("-DCMAKE_PREFIX_PATH={}", installed().display()));
     succeed(configure.args(more));
-    succeed(Command::new("cmake").arg("--build").arg(&built));
-    built
+    let mut build = Command::new("cmake");
+    build.arg("--build").arg(built);
+    if !targets.is_empty() {
+        build.arg("--target").args(targets);
+    }
+    succeed(&mut build);
+}
+
+/// The project that the guide takes for a model. One of its programs, as all are made alike, and compiled elsewhere.
+#[test]
+fn cmake_builds_an_example() {
+    let built = temporary("cmake-examples");
+    let _ = fs::remove_dir_all(&built);
+    let tickwire = format!("-DTICKWIRE_EXECUTABLE={}", command().display());
+    let examples = source("examples");
+    cmake(&examples, &built, &[&tickwire], &["request_reply"]);
+    let told = succeed(program(&built.join("request_reply")).arg("135")).stdout;
+    assert!(told.starts_with(b"1 cost 101.25\n"));
 }
 
 /// Files that include each other become types that are there once, and headers by the names of all files.
@@ -85,12 +100,13 @@ int main() { return a::Quote(shared::Instrument(\"\"), 0) == b::Trade().at() ? 0
         fs::write(project.join(name), text).expect("there is room");
     }
     let tickwire = format!("-DTICKWIRE_EXECUTABLE={}", command().display());
-    let built = cmake(&project, &[&tickwire]);
+    let built = project.join("build");
+    cmake(&project, &built, &[&tickwire], &[]);
     succeed(&mut program(&built.join("shares")));
     // What is included is as good as what is named.
     let changed = "#pragma once\nmodule shared { struct Instrument { string<5> symbol; }; };\n";
     fs::write(project.join("shared/common.idl"), changed).expect("there is room");
-    cmake(&project, &[&tickwire]);
+    cmake(&project, &built, &[&tickwire], &[]);
     let header = fs::read_to_string(built.join("shares-idl/quotes.v1.hpp"));
     assert!(header.expect("it was made").contains("At most 5 bytes"));
 }
