@@ -37,20 +37,25 @@ pub(crate) fn build(program: &str, idl: &[&str]) -> PathBuf {
 
 /// The same with other options of the compiler.
 pub(crate) fn build_with(program: &str, idl: &[&str], options: &[&str]) -> PathBuf {
+    build_by("c++", program, idl, options)
+}
+
+/// The same by another compiler.
+pub(crate) fn build_by(compiler: &str, program: &str, idl: &[&str], options: &[&str]) -> PathBuf {
     let prefix = installed();
     let mut ask = Command::new("pkg-config");
     ask.env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"));
     let flags = succeed(ask.args(["--cflags", "--libs", "tickwire"])).stdout;
     let flags = String::from_utf8(flags).expect("flags are text");
     let stem = Path::new(program).file_stem().expect("it has a name");
-    let stem = stem.to_string_lossy().into_owned();
+    let stem = format!("{compiler}-{}", stem.to_string_lossy());
     let folder = temporary(&format!("{stem}.idl"));
     fs::create_dir_all(&folder).expect("the folder can be made");
     for idl in idl {
         generate(&source(idl), &folder);
     }
     let built = temporary(&stem);
-    let mut cc = Command::new("c++");
+    let mut cc = Command::new(compiler);
     cc.args([
         "-std=c++17",
         "-g1",

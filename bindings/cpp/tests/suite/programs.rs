@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Stdio;
 
-use crate::common::{build, build_with, program, succeed};
+use crate::common::{build, build_by, build_with, program, succeed};
 
 /// Starts programs beside each other that end by themselves; returns what they print.
 fn run<const N: usize>(programs: [(&Path, &[&str]); N]) -> [String; N] {
@@ -21,10 +21,20 @@ fn run<const N: usize>(programs: [(&Path, &[&str]); N]) -> [String; N] {
 
 #[test]
 fn the_greetings_arrive() {
+    greetings("c++", "121");
+}
+
+#[test]
+fn the_greetings_arrive_by_clang() {
+    greetings("clang++", "132");
+}
+
+fn greetings(compiler: &str, domain: &str) {
     let idl = ["examples/HelloWorldData.idl"];
-    let subscriber = build("examples/hello_subscriber.cpp", &idl);
-    let publisher = build("examples/hello_publisher.cpp", &idl);
-    let [heard, _] = run([(&subscriber, &["121"]), (&publisher, &["121"])]);
+    let built = |program| build_by(compiler, program, &idl, &["-O0"]);
+    let subscriber = built("examples/hello_subscriber.cpp");
+    let publisher = built("examples/hello_publisher.cpp");
+    let [heard, _] = run([(&subscriber, &[domain]), (&publisher, &[domain])]);
     let expected: String = (1..=10)
         .map(|number| format!("1: hello {number}\n"))
         .collect();
@@ -110,6 +120,13 @@ fn all_of_the_psm_works() {
         &SANITIZED,
     );
     succeed(program(&psm).arg("125"));
+}
+
+#[test]
+fn all_of_the_psm_works_by_clang() {
+    let idl = ["tests/programs/psm.idl"];
+    let psm = build_by("clang++", "tests/programs/psm.cpp", &idl, &["-O0"]);
+    succeed(program(&psm).arg("133"));
 }
 
 #[test]
