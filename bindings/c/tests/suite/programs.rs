@@ -22,6 +22,22 @@ fn the_greetings_arrive() {
     assert_eq!(String::from_utf8_lossy(&heard.stdout), expected);
 }
 
+/// The program that the page begins with, as it stands there.
+#[test]
+fn the_first_program_of_the_page_runs() {
+    let page = fs::read_to_string(source("README.md")).expect("the page is there");
+    let block = page.split_once("```c\n").and_then(|(_, behind)| {
+        let (block, _) = behind.split_once("\n```\n")?;
+        Some(block)
+    });
+    let folder = temporary("page");
+    fs::create_dir_all(&folder).expect("the folder can be made");
+    let hello = folder.join("hello.c");
+    let block = block.expect("the page has a program");
+    fs::write(&hello, format!("{block}\n")).expect("there is room");
+    succeed(&mut program(&build(&hello, "page-hello")));
+}
+
 /// What an example prints whose types are in `examples/market.idl`.
 fn market_example(name: &str, domain: &str) -> String {
     let compiled = compile(
