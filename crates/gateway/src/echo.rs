@@ -63,11 +63,15 @@ pub struct EchoCounters {
 pub struct Echo {
     participant: DomainParticipant,
     options: EchoOptions,
+    qos: Box<ReaderQos>,
     /// Names of the topics found.
     seen: HashSet<String>,
     subscriptions: Vec<Subscription>,
     shared: Arc<Shared>,
 }
+
+/// The QoS of a topic's reader, from that which keeps all samples and is reliable.
+type ReaderQos = dyn Fn(&str, DataReaderQos) -> DataReaderQos + Send;
 
 struct Subscription {
     topic: String,
@@ -87,10 +91,22 @@ impl Echo {
         Self {
             participant,
             options,
+            qos: Box::new(|_, qos| qos),
             seen: HashSet::new(),
             subscriptions: Vec::new(),
             shared: Arc::default(),
         }
+    }
+
+    /// The same, whose readers have what `qos` makes of a topic's name and of the QoS that keeps all
+    /// samples and is reliable.
+    #[must_use]
+    pub fn reader_qos(
+        mut self,
+        qos: impl Fn(&str, DataReaderQos) -> DataReaderQos + Send + 'static,
+    ) -> Self {
+        self.qos = Box::new(qos);
+        self
     }
 
     /// Subscribes to the wanted topics that others publish by now and that are new, and says how many
@@ -229,7 +245,7 @@ impl Echo {
         let topic = self
             .participant
             .topic_of::<Serialized>(name, opaque(publication))?;
-        let qos = DataReaderQos::default().keep_all().reliable();
+        let qos = (self.qos)(name, DataReaderQos::default().keep_all().reliable());
         let reader = self.participant.reader_with(&topic, qos)?;
         let is_done = *name == self.options.done;
         let pause = self.options.pause;

@@ -44,6 +44,38 @@ fn two_writers_of_a_topic_get_one_reader() {
 }
 
 #[test]
+fn what_is_said_of_readers_is_heeded_and_the_rest_stays() {
+    let (domain, _reservation) = own_domain();
+    let participant = || DomainParticipant::new(domain).expect("a free domain");
+    let (feed, subscriber) = (participant(), participant());
+    let opaque = DynamicType::opaque("Quote", false);
+    let topic = feed.topic_of::<Serialized>("Quote", opaque);
+    let qos = DataWriterQos::default().reliable(PATIENCE).keep_all();
+    let writer = feed.writer_with(&topic.expect("a sound name"), qos.transient_local());
+    let writer = writer.expect("sound QoS");
+    // Nobody is there yet.
+    for _ in 0..3 {
+        let sample = Serialized::from_payload(vec![0, 7, 0, 0, 7, 0, 0, 0]);
+        writer.write(&sample).expect("there is room");
+    }
+    let options = EchoOptions {
+        echo: false,
+        done: "Quote".to_owned(),
+        ..EchoOptions::default()
+    };
+    let mut echo = Echo::new(subscriber.clone(), options).reader_qos(|topic, qos| {
+        assert_eq!(topic, "Quote");
+        assert!(qos.policies().is_reliable());
+        qos.transient_local()
+    });
+    let view = subscriber.discovery();
+    let found = || (view.publications().len() == 1).then_some(());
+    view.wait_for(PATIENCE, found).expect("the writer is found");
+    assert_eq!(echo.find_topics().expect("a free domain"), 1);
+    assert!(echo.wait_for_done(PATIENCE), "{:?}", echo.counters());
+}
+
+#[test]
 fn who_publishes_a_topic_and_reads_its_echo_expects_one() {
     let (domain, _reservation) = own_domain();
     let participant = || DomainParticipant::new(domain).expect("a free domain");

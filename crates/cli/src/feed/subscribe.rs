@@ -23,7 +23,8 @@ use crate::stage::{is_stage, tell};
 Subscribes to the topics that a feed handler publishes, as discovery finds them, and sends each \
 sample back on TOPIC.echo, so that the feed handler can take the time of the round trip. It needs \
 neither templates nor types. It ends by itself with the feed's Done. Writers that do not match are \
-named with the reason.
+named with the reason. Readers are reliable and keep all samples, but for what the profile of `--qos-file` \
+says of them.
 
 With `--no-echo` it only receives. `tickwire feed run` waits for echoes unless it is told `--no-echo`, \
 too. Beside a subscriber to some of the topics alone it needs `--wait 0`, as it waits for one of each.",
@@ -74,7 +75,9 @@ impl Arguments {
             ..EchoOptions::default()
         };
         let mut mismatches = Mismatches::of(&participant);
-        let mut echo = Echo::new(participant, options);
+        let profile = self.network.profile.clone();
+        let mut echo = Echo::new(participant, options)
+            .reader_qos(move |topic, qos| profile.adjust_reader(qos, topic));
         if is_stage() {
             tell(&json!({"event": "ready"}))?;
         } else {
