@@ -24,7 +24,9 @@ pub use echo::{Echo, EchoCounters, EchoOptions};
 pub use feed_handler::{FeedHandler, HandlerCounters, HandlerOptions, Publish};
 pub use lines::Lines;
 pub use mapping::{FeedTopic, MapError, Mapper, Mapping, TopicIndex};
-pub use publications::{ECHO_SUFFIX, PublicationError, PublicationOptions, Publications};
+pub use publications::{
+    ECHO_SUFFIX, PublicationCounters, PublicationError, PublicationOptions, Publications,
+};
 pub use round_trips::RoundTrips;
 pub use timing::Timing;
 pub use topic_type::{TopicType, TypeError};

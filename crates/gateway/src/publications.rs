@@ -49,7 +49,8 @@ impl Default for PublicationOptions {
 }
 
 /// A reliable writer that keeps all samples, for each topic of the feed. While a writer has no room,
-/// and every few samples, it calls `idle`, so that whoever brings packets can empty its sockets.
+/// and every few samples, it calls `idle`, so that whoever brings packets can empty its sockets. A log
+/// that takes no more does not end the feed: that is counted.
 pub struct Publications<I> {
     participant: DomainParticipant,
     publisher: Publisher,
@@ -58,8 +59,21 @@ pub struct Publications<I> {
     types: Vec<DynamicType>,
     publications: Vec<Publication>,
     round_trips: Arc<RoundTrips>,
+    counters: PublicationCounters,
     idle: I,
     until_idle: u32,
+}
+
+/// What went wrong with samples that have been sent all the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PublicationCounters {
+    /// Samples that are not in the log of their TRANSIENT or PERSISTENT writer: readers to come miss them.
+    pub not_stored: u64,
+    /// Writes of a TRANSIENT or PERSISTENT writer that told of a disk that failed: what was written
+    /// lately is in the log, but may not outlive the machine.
+    pub not_synced: u64,
+    /// The topic of the first of either, and why.
+    pub first_not_stored: Option<String>,
 }
 
 /// The QoS of a topic's writer, from that which keeps all samples and is reliable.
@@ -107,6 +121,7 @@ impl<I: FnMut() -> Result<(), ReceiveError>> Publications<I> {
                 .collect(),
             publications: Vec::new(),
             round_trips: Arc::new(RoundTrips::new(mapper)),
+            counters: PublicationCounters::default(),
             idle,
             until_idle: IDLE_EVERY,
         };
@@ -156,6 +171,11 @@ impl<I: FnMut() -> Result<(), ReceiveError>> Publications<I> {
     /// The samples that came back.
     pub fn round_trips(&self) -> &Arc<RoundTrips> {
         &self.round_trips
+    }
+
+    /// What went wrong with samples that were sent.
+    pub fn counters(&self) -> &PublicationCounters {
+        &self.counters
     }
 
     /// Participants that publish topics of the same names: subscribers take their samples for the
@@ -302,6 +322,11 @@ impl<I: FnMut() -> Result<(), ReceiveError>> Publish for Publications<I> {
                 {
                     (self.idle)().map_err(PublicationError::Idle)?;
                 }
+                // Readers that live have the sample. They do not suffer for those to come.
+                Err(error @ (WriteError::Store(_) | WriteError::Unsynced(_))) => {
+                    self.counters.failed_to_keep(&publication.name, &error);
+                    return Ok(());
+                }
                 Err(error) => {
                     let topic = publication.name.clone();
                     return Err(PublicationError::Write { topic, error });
@@ -312,6 +337,17 @@ impl<I: FnMut() -> Result<(), ReceiveError>> Publish for Publications<I> {
 
     fn flush(&mut self) -> Result<(), PublicationError> {
         self.wait_for_acknowledgments()
+    }
+}
+
+impl PublicationCounters {
+    fn failed_to_keep(&mut self, topic: &str, error: &WriteError) {
+        match error {
+            WriteError::Store(_) => self.not_stored += 1,
+            _ => self.not_synced += 1,
+        }
+        self.first_not_stored
+            .get_or_insert_with(|| format!("topic {topic}: {error}"));
     }
 }
 

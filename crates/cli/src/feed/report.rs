@@ -8,7 +8,9 @@ use clap::ValueEnum;
 use serde_json::{Value, json};
 use tickwire_feed::{Line, LineCounters, ReassemblyCounters};
 use tickwire_gateway::feed_handler::{Group, MalformedKind};
-use tickwire_gateway::{FeedHandler, HandlerCounters, Publish, RoundTrips, Timing};
+use tickwire_gateway::{
+    FeedHandler, HandlerCounters, PublicationCounters, Publish, RoundTrips, Timing,
+};
 
 use crate::failure::{Failure, Result};
 use crate::output::{ListFormat, counted, stdout, table, write_list};
@@ -31,7 +33,7 @@ pub(super) enum Form {
 
 /// The result of a run.
 pub(super) struct Report {
-    pub(super) topics: usize,
+    topics: usize,
     groups: Vec<GroupReport>,
     /// Of all messages.
     decode: Timing,
@@ -103,6 +105,8 @@ impl Report {
             "published": sum(|group| group.samples),
             "echoed": echoed,
             "overflowed": overflowed,
+            "not_stored": 0,
+            "not_synced": 0,
             "lost_packets": lines.lost,
             "gaps": lines.gaps,
             "line_a": line(&lines.a),
@@ -123,6 +127,14 @@ impl Report {
             is_unreadable: counters.malformed > 0 || counters.losses > overflowed,
             elapsed,
         }
+    }
+
+    /// Adds the topics, and what went wrong with their samples.
+    pub(super) fn published_on(&mut self, topics: usize, counters: &PublicationCounters) {
+        self.topics = topics;
+        self.counts["not_stored"] = json!(counters.not_stored);
+        self.counts["not_synced"] = json!(counters.not_synced);
+        self.troubles.extend(not_kept(counters));
     }
 
     /// Samples published, those of the template that ends the feed apart.
@@ -197,6 +209,12 @@ impl Report {
                 "empty",
                 counted(empty, "message", "messages")
             )?;
+        }
+        for (name, count) in [("not stored", "not_stored"), ("not synced", "not_synced")] {
+            if let Some(samples @ 1..) = counts[count].as_u64() {
+                let samples = counted(samples, "sample", "samples");
+                writeln!(out, "{name:<12}{samples}")?;
+            }
         }
         let is_zero = |counts: &Value, names: &[&str]| names.iter().all(|name| counts[name] == 0);
         let row = |counts: &Value, names: &[&str]| {
@@ -329,6 +347,22 @@ fn write_article_row(out: &mut impl Write, name: &str, timing: &Timing, count: u
         out,
         "{name}\t{count}\t{sum:.0}\t{mean:.3}\t{deviation:.3}\t0"
     )?)
+}
+
+/// What readers to come will miss.
+fn not_kept(counters: &PublicationCounters) -> Option<String> {
+    let first = counters.first_not_stored.as_ref()?;
+    let what = match (counters.not_stored, counters.not_synced) {
+        (0, unsynced) => format!(
+            "the disk failed {} of a durable writer",
+            counted(unsynced, "write", "writes")
+        ),
+        (samples, _) => format!(
+            "{} sent but not stored, which readers to come will miss",
+            counted(samples, "sample was", "samples were")
+        ),
+    };
+    Some(format!("{what}, the first: {first}"))
 }
 
 fn troubles(

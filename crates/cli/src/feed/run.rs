@@ -58,7 +58,10 @@ A subscriber such as `tickwire feed subscribe` sends each sample back on TOPIC.e
 round-trip time; half of it is shown as the one-way latency. The feed does not start before as many \
 subscribers as `--wait` says send samples back; beside subscribers that do not (`--no-echo`), give this \
 `--no-echo`, too. Readers that do not match are named with the reason. The feed ends with a message of \
-the template Done.",
+the template Done.
+
+Where the store of TRANSIENT or PERSISTENT writers takes no more, as on a full disk, the feed goes on: \
+readers that are there get all samples, those that were not stored are counted, and the exit status is 1.",
     after_help = "\
 Examples:
   tickwire feed run --templates feed.xml
@@ -315,7 +318,6 @@ impl Arguments {
         if !is_stage() {
             mismatches.report();
         }
-        let topics = handler.publish().data_topic_count();
         let elapsed = elapsed + begin.elapsed();
         self.warn_of(handler.publish().other_publishers(), &mut others);
         // With `--wait 0` nobody knows how many subscribers there were.
@@ -323,7 +325,8 @@ impl Arguments {
         let expected = is_known.then_some(expected);
         let echoes = (!self.no_echo).then_some((&*round_trips, expected));
         let mut report = Report::new(&handler, self.done(), source.overflowed(), echoes, elapsed);
-        report.topics = topics;
+        let publications = handler.publish();
+        report.published_on(publications.data_topic_count(), publications.counters());
         Ok(report)
     }
 

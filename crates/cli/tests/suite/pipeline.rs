@@ -211,6 +211,43 @@ fn without_echo_samples_only_arrive() {
     );
 }
 
+/// A process may make no file larger than the limit, as if the disk were full.
+#[test]
+fn a_full_store_costs_readers_that_are_there_nothing() {
+    let folder = Folder::new("full-store");
+    folder.generate("simple", &["--messages", "4000"]);
+    let profile = b"[profiles.kept]
+participant.store = 'store'
+writer.durability = 'persistent'
+writer.durability_service.history_kind = 'keep_all'
+";
+    folder.write("qos.toml", profile);
+    let reserved = Domain::reserve();
+    let domain = reserved.id.as_str();
+    let subscribe = ["feed", "subscribe", "--no-echo", "--timeout", "60s"];
+    let options = ["-d", domain, "--transport", "udp", "-o", "json"];
+    let subscriber = Beside::start(&folder, &[&subscribe[..], &options].concat());
+    let run = "trap '' XFSZ; ulimit -f 64; exec \"$@\"";
+    let run = Command::new("sh")
+        .args(["-c", run, "sh", env!("CARGO_BIN_EXE_tickwire")])
+        .args(["feed", "run", "-t", "simple.xml", "-f", "simple.dat"])
+        .args(["--no-echo", "--qos-file", "qos.toml"])
+        .args(options)
+        .current_dir(folder.path())
+        .output()
+        .expect("there is a shell");
+    let notes = String::from_utf8(run.stderr).expect("text");
+    assert_eq!(run.status.code(), Some(1), "{notes}");
+    assert!(notes.contains("sent but not stored"), "{notes}");
+    let report = object(&String::from_utf8(run.stdout).expect("text"));
+    assert_eq!(report["published"], 4_000, "{notes}");
+    let not_stored = report["not_stored"].as_u64().expect("a number");
+    assert!((1..4_001).contains(&not_stored), "{not_stored}");
+    let (status, received) = subscriber.end();
+    assert_eq!(status, Some(0));
+    assert_eq!(object(&received)[0]["received"], 4_000);
+}
+
 /// What a subscriber beside a feed handler is told, and the feed handler.
 fn both_notes(name: &str, subscribe: &[&str], run: &[&str]) -> (String, String) {
     let folder = Folder::new(name);
