@@ -30,10 +30,20 @@ pub struct ArbiterConfig {
     /// Packet numbers that are remembered, and so the most packets held. At least 1. Default 1,024.
     pub window: u16,
     /// How long a packet waits for missing ones before it. Zero: not at all, so that a gap is
-    /// final when it is seen. Default 20 ms.
+    /// final when it is seen. Default 20 ms, for two lines.
     pub hold: Duration,
     /// The number of the first packet; `None` (default): that of the first packet to arrive.
     pub first: Option<PacketNumber>,
+}
+
+impl ArbiterConfig {
+    /// The hold of a feed that has one line: packets that networks put out of order are microseconds
+    /// apart, and one that was lost does not come.
+    pub const ONE_LINE_HOLD: Duration = Duration::from_millis(1);
+
+    /// The hold of a feed that is read from a file: when a packet is read says nothing, so that only
+    /// the window decides, or the file's end.
+    pub const FILE_HOLD: Duration = Duration::MAX;
 }
 
 impl Default for ArbiterConfig {

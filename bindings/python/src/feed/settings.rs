@@ -2,7 +2,6 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use pyo3::prelude::*;
 use tickwire_fast::{DecoderOptions, Mode, ResetPolicy, Templates};
@@ -85,14 +84,15 @@ impl FeedSource {
         }
     }
 
-    /// How messages are handled: where there are two lines, packets wait for each other.
+    /// How messages are handled, and how long packets wait for those before them.
     pub(super) fn handler_options(
         &self,
         settings: &FeedSettings,
     ) -> Result<HandlerOptions, String> {
         let hold = match self {
             Self::Lines(_, Some(_), _) => ArbiterConfig::default().hold,
-            _ => Duration::ZERO,
+            Self::Lines(_, None, _) => ArbiterConfig::ONE_LINE_HOLD,
+            _ => ArbiterConfig::FILE_HOLD,
         };
         Ok(HandlerOptions {
             decoder: DecoderOptions {

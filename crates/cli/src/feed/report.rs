@@ -121,7 +121,12 @@ impl Report {
             decode,
             counts,
             troubles: troubles(
-                counters, overflowed, lines.lost, only_line, echoed, expected,
+                counters,
+                overflowed,
+                (lines.lost, lines.a.late + lines.b.late),
+                only_line,
+                echoed,
+                expected,
             ),
             unknown_templates: counters.unknown_templates.clone(),
             is_unreadable: counters.malformed > 0 || counters.losses > overflowed,
@@ -223,8 +228,8 @@ impl Report {
         };
         let (a, b) = (&counts["line_a"], &counts["line_b"]);
         let has_b = !is_zero(b, &LINE_COUNTS[..2]);
-        // With one line all packets are its own, unless numbers come again.
-        if has_b || !is_zero(a, &LINE_COUNTS[1..3]) {
+        // With one line all packets are its own, unless numbers come again or not at all.
+        if has_b || !is_zero(a, &LINE_COUNTS[1..]) {
             writeln!(out, "{:<12}{}", "line A", row(a, &LINE_COUNTS))?;
         }
         if has_b {
@@ -368,7 +373,7 @@ fn not_kept(counters: &PublicationCounters) -> Option<String> {
 fn troubles(
     counters: &HandlerCounters,
     overflowed: u64,
-    lost_packets: u64,
+    (lost_packets, late_packets): (u64, u64),
     chunks: ReassemblyCounters,
     echoed: u64,
     expected: Option<u64>,
@@ -422,7 +427,11 @@ fn troubles(
     }
     if lost_packets > 0 {
         let packets = counted(lost_packets, "packet", "packets");
-        troubles.push(format!("{packets} lost on all lines"));
+        let or_late = match late_packets {
+            0 => "",
+            _ => ", or later than they are waited for",
+        };
+        troubles.push(format!("{packets} lost on all lines{or_late}"));
     }
     match expected {
         Some(expected) if echoed < expected => {
@@ -458,7 +467,14 @@ mod tests {
     fn too_many_echoes_are_trouble_like_too_few() {
         let troubles = |echoed, expected| {
             let chunks = ReassemblyCounters::default();
-            troubles(&HandlerCounters::default(), 0, 0, chunks, echoed, expected)
+            troubles(
+                &HandlerCounters::default(),
+                0,
+                (0, 0),
+                chunks,
+                echoed,
+                expected,
+            )
         };
         assert!(troubles(10, Some(10)).is_empty());
         assert!(troubles(10, None).is_empty());

@@ -48,6 +48,9 @@ key.
 `--venue` says how an exchange frames its packets and when it resets dictionaries; `tickwire feed venues` \
 lists those that are known. `--file` may be a capture.
 
+Numbered packets (`--preamble`) are put in order. One that is missing is waited for: 1 ms, with `--line-b` 20 ms, \
+in a file until 1,024 numbers or the end follow. Then it is lost; what comes later still is counted as late.
+
 A packet that cannot be decoded is given up and counted, by error code with `-o json`. After one, or where numbered packets are \
 missing on all lines, no value is taken from what was lost, nor an initial value in its place: until \
 the dictionaries are reset or a message sends the value whole, packets that need it are refused and \
@@ -416,10 +419,10 @@ impl Arguments {
             decoder: self.templates.decoder_options(),
             preamble: self.templates.feed.preamble(),
             arbiter: ArbiterConfig {
-                // With one line there is nothing to wait for.
-                hold: match self.line_b {
-                    Some(_) => ArbiterConfig::default().hold,
-                    None => Duration::ZERO,
+                hold: match (&self.file, self.line_b) {
+                    (Some(_), _) => ArbiterConfig::FILE_HOLD,
+                    (None, Some(_)) => ArbiterConfig::default().hold,
+                    (None, None) => ArbiterConfig::ONE_LINE_HOLD,
                 },
                 ..ArbiterConfig::default()
             },

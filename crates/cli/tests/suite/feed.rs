@@ -5,7 +5,9 @@ use std::net::UdpSocket;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::common::{Domain, Folder, tickwire};
+use serde_json::Value;
+
+use crate::common::{Domain, Folder, Run, tickwire};
 
 #[test]
 fn the_same_seed_makes_the_same_file() {
@@ -93,6 +95,59 @@ fn both_lines_get_each_packet_with_its_number() {
         assert_eq!(datagrams[0], datagrams[1]);
         assert_eq!(datagrams[0][..4], number.to_le_bytes());
     }
+}
+
+/// The packets of `simple.dat` at these places, with these numbers before them.
+fn write_numbered(folder: &Folder, name: &str, packets: impl IntoIterator<Item = (u32, u32)>) {
+    let file = folder.read("simple.dat");
+    let (mut rest, mut all) = (&file[..], Vec::new());
+    while let Some((length, after)) = rest.split_first_chunk::<4>() {
+        let (packet, next) = after.split_at(u32::from_le_bytes(*length) as usize);
+        all.push(packet);
+        rest = next;
+    }
+    let mut numbered = Vec::new();
+    for (place, number) in packets {
+        let packet = all[place as usize % all.len()];
+        let length = u32::try_from(packet.len() + 4).expect("short");
+        numbered.extend(length.to_le_bytes());
+        numbered.extend(number.to_le_bytes());
+        numbered.extend(packet);
+    }
+    folder.write(name, &numbered);
+}
+
+/// What `feed run` reports of a file of numbered packets.
+fn handled(folder: &Folder, name: &str) -> (Run, Value) {
+    let run = ["feed", "run", "--decode-only", "-t", "simple.xml"];
+    let options = ["--file", name, "--preamble", "seq", "-o", "json"];
+    let run = tickwire(folder, &[&run[..], &options].concat());
+    let report = serde_json::from_str(&run.stdout);
+    let report = report.unwrap_or_else(|error| panic!("{error}: {}", run.stderr));
+    (run, report)
+}
+
+#[test]
+fn packets_that_were_swapped_are_put_in_order() {
+    let folder = Folder::new("swapped");
+    folder.generate("simple", &["--messages", "200", "--packet-bytes", "200"]);
+    let mut order: Vec<u32> = (0..20).collect();
+    order.swap(5, 6);
+    order.swap(12, 15);
+    write_numbered(&folder, "feed.dat", order.iter().map(|&at| (at, at)));
+    let (run, report) = handled(&folder, "feed.dat");
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let line = serde_json::json!({"won": 20, "duplicate": 0, "late": 0, "lost": 0});
+    assert_eq!(report["line_a"], line);
+    // One is missing: nothing else is late for it.
+    order.retain(|&at| at != 9);
+    write_numbered(&folder, "feed.dat", order.iter().map(|&at| (at, at)));
+    let (run, report) = handled(&folder, "feed.dat");
+    assert_eq!(run.status, 1);
+    let told = "error: 1 packet lost on all lines\n";
+    assert!(run.stderr.contains(told), "{}", run.stderr);
+    let line = serde_json::json!({"won": 19, "duplicate": 0, "late": 0, "lost": 1});
+    assert_eq!(report["line_a"], line);
 }
 
 #[test]

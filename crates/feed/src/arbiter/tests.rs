@@ -103,6 +103,48 @@ fn without_a_hold_a_gap_is_final_when_it_is_seen() {
 }
 
 #[test]
+fn one_line_waits_a_little_for_a_packet_that_was_overtaken() {
+    let mut desk = Desk::new(ArbiterConfig {
+        hold: ArbiterConfig::ONE_LINE_HOLD,
+        ..ArbiterConfig::default()
+    });
+    for (at_us, number) in [(0, 0), (10, 2), (20, 1), (30, 3)] {
+        assert_eq!(desk.packet(at_us, Line::A, number), Arrival::Won);
+    }
+    assert_eq!(desk.delivered, [0, 1, 2, 3]);
+    desk.packet(100, Line::A, 5);
+    desk.timeout(1_099);
+    assert_eq!(desk.arbiter.counters().lost, 0);
+    desk.timeout(1_100);
+    assert_eq!(desk.delivered, [0, 1, 2, 3, 5]);
+    assert_eq!(desk.arbiter.counters().lost, 1);
+}
+
+#[test]
+fn in_a_file_what_follows_decides_and_not_the_time() {
+    let mut desk = Desk::new(ArbiterConfig {
+        window: 4,
+        hold: ArbiterConfig::FILE_HOLD,
+        ..ArbiterConfig::default()
+    });
+    for number in [0, 2, 3] {
+        desk.packet(0, Line::A, number);
+    }
+    desk.timeout(u64::MAX / 1_000);
+    assert_eq!(desk.delivered, [0]);
+    desk.packet(1, Line::A, 1);
+    assert_eq!(desk.delivered, [0, 1, 2, 3]);
+    for number in [5, 6, 7, 8] {
+        desk.packet(2, Line::A, number);
+    }
+    assert_eq!(desk.delivered, [0, 1, 2, 3, 5, 6, 7, 8]);
+    desk.packet(3, Line::A, 10);
+    let counters = desk.finish();
+    assert_eq!(desk.delivered.last(), Some(&10));
+    assert_eq!((counters.lost, counters.gaps, counters.a.late), (2, 2, 0));
+}
+
+#[test]
 fn a_full_window_gives_up_its_oldest_gap() {
     let mut desk = Desk::new(ArbiterConfig {
         window: 4,
