@@ -2,7 +2,8 @@
 //!
 //! Packets go out in the order of their numbers. A packet that is ahead waits for the missing ones
 //! until they come on either line, a time limit passes, or the window is full; what is then still
-//! missing is counted as lost. Knows nothing of what is in a packet; is told the time.
+//! missing is counted as lost. Packets that look as if the sender had started over are kept until that
+//! is certain, and go out then. Knows nothing of what is in a packet; is told the time.
 //!
 //! ```text
 //!   highest - window          next                       highest
@@ -93,12 +94,16 @@ pub struct ArbiterCounters {
     pub lost: u64,
     /// Runs of consecutive lost packets.
     pub gaps: u64,
-    /// Times that the numbers started again far below the window.
+    /// Times that the sender started over with its numbers.
     pub restarts: u64,
+    /// Packets at the feed's end that may be of a sender that started over, and were too few to tell.
+    /// They are counted as duplicate or late, too.
+    pub undecided: u64,
 }
 
 /// Arbitration of two lines. Memory: one slot a number of the window, each with a buffer that
-/// grows to the largest packet held in it; none is allocated for packets that come in order.
+/// grows to the largest packet held in it; none is allocated for packets that come in order. Beside
+/// that at most 16 packets that may be of a sender that started over.
 pub struct Arbiter {
     config: ArbiterConfig,
     slots: Vec<Slot>,
@@ -106,11 +111,22 @@ pub struct Arbiter {
     next: u64,
     highest: Option<u64>,
     oldest: u64,
+    /// Where the numbers begin, by what has come.
+    first: u64,
     waiting_since: Option<Instant>,
-    late_in_a_row: u32,
+    /// The last packets, if they may be of a sender that started over: fewer than [`RESTART_AFTER`].
+    suspects: Vec<Suspect>,
     /// A feed without a second line loses nothing on it.
     both_lines: bool,
     counters: ArbiterCounters,
+}
+
+/// A packet that may be one of a sender that started over, and what it counts as until that is certain.
+struct Suspect {
+    line: Line,
+    position: u64,
+    arrival: Arrival,
+    packet: Vec<u8>,
 }
 
 #[derive(Clone, Default)]
@@ -131,8 +147,9 @@ impl Arbiter {
             next: ORIGIN,
             highest: None,
             oldest: ORIGIN,
+            first: ORIGIN,
             waiting_since: None,
-            late_in_a_row: 0,
+            suspects: Vec::new(),
             both_lines: false,
             counters: ArbiterCounters::default(),
         }
@@ -148,19 +165,16 @@ impl Arbiter {
         packet: &[u8],
         deliver: &mut impl FnMut(PacketNumber, &[u8]),
     ) -> Arrival {
+        self.both_lines |= line == Line::B;
         let position = self.position(number);
         let next_before = self.next;
-        let arrival = self.place(line, position, packet, deliver);
-        let counters = match line {
-            Line::A => &mut self.counters.a,
-            Line::B => &mut self.counters.b,
+        let arrival = match self.may_be_restart(line, position) {
+            true => self.suspect(line, position, packet, deliver),
+            false => {
+                self.suspects.clear();
+                self.place(line, position, packet, deliver)
+            }
         };
-        match arrival {
-            Arrival::Won => counters.won += 1,
-            Arrival::Duplicate => counters.duplicate += 1,
-            Arrival::Late => counters.late += 1,
-        }
-        self.both_lines |= line == Line::B;
         self.deliver_held(deliver);
         if self.next != next_before {
             self.waiting_since = None;
@@ -187,6 +201,16 @@ impl Arbiter {
 
     /// Delivers all that is held and settles the counters: the feed has ended.
     pub fn finish(&mut self, deliver: &mut impl FnMut(PacketNumber, &[u8])) {
+        // One alone is a copy, or has come late.
+        if self.suspects.len() > 1 {
+            self.counters.undecided += self.suspects.len() as u64;
+        }
+        self.suspects.clear();
+        self.settle(deliver);
+    }
+
+    /// Delivers all that is held; what has not come by now is lost.
+    fn settle(&mut self, deliver: &mut impl FnMut(PacketNumber, &[u8])) {
         let Some(highest) = self.highest else { return };
         while self.next <= highest {
             self.give_up_to_next_held();
@@ -203,6 +227,83 @@ impl Arbiter {
         &self.counters
     }
 
+    /// Whether a packet is one that a sender would send which starts over: behind the window, or the
+    /// first of all numbers once more on the same line, and what follows that.
+    fn may_be_restart(&mut self, line: Line, position: u64) -> bool {
+        if position >= self.next {
+            return false;
+        }
+        if position < self.oldest {
+            return true;
+        }
+        let is_first = position == self.first || number_of(position).0 <= 1;
+        let follows = self.suspects.iter().any(|suspect| {
+            position == suspect.position || position == suspect.position.saturating_add(1)
+        });
+        let slot = self.slot(position);
+        let is_repeat = match line {
+            Line::A => slot.on_a,
+            Line::B => slot.on_b,
+        };
+        follows && (slot.on_a || slot.on_b) || is_first && is_repeat
+    }
+
+    /// Counts a packet as what it is unless the sender has started over, and keeps it until enough of
+    /// them say that it has.
+    fn suspect(
+        &mut self,
+        line: Line,
+        position: u64,
+        packet: &[u8],
+        deliver: &mut impl FnMut(PacketNumber, &[u8]),
+    ) -> Arrival {
+        let arrival = self.place(line, position, packet, deliver);
+        let reach = RESTART_AFTER as u64;
+        let is_near = |last: &Suspect| last.position.abs_diff(position) <= reach;
+        if !self.suspects.last().is_some_and(is_near) {
+            self.suspects.clear();
+        }
+        self.suspects.push(Suspect {
+            line,
+            position,
+            arrival,
+            packet: packet.to_vec(),
+        });
+        match self.suspects.len() < RESTART_AFTER {
+            true => arrival,
+            false => self.restart(deliver),
+        }
+    }
+
+    /// The sender has started over: what was kept of it is delivered. Says what became of the last.
+    fn restart(&mut self, deliver: &mut impl FnMut(PacketNumber, &[u8])) -> Arrival {
+        let suspects = core::mem::take(&mut self.suspects);
+        self.settle(deliver);
+        self.counters.restarts += 1;
+        let positions = suspects.iter().map(|suspect| suspect.position);
+        self.begin_at(positions.min().unwrap_or(self.next));
+        let mut last = Arrival::Late;
+        for suspect in suspects {
+            *self.counter(suspect.line, suspect.arrival) -= 1;
+            last = self.place(suspect.line, suspect.position, &suspect.packet, deliver);
+            self.deliver_held(deliver);
+        }
+        last
+    }
+
+    fn counter(&mut self, line: Line, arrival: Arrival) -> &mut u64 {
+        let counters = match line {
+            Line::A => &mut self.counters.a,
+            Line::B => &mut self.counters.b,
+        };
+        match arrival {
+            Arrival::Won => &mut counters.won,
+            Arrival::Duplicate => &mut counters.duplicate,
+            Arrival::Late => &mut counters.late,
+        }
+    }
+
+    /// Gives a packet its place and counts it.
     fn place(
         &mut self,
         line: Line,
@@ -210,14 +311,21 @@ impl Arbiter {
         packet: &[u8],
         deliver: &mut impl FnMut(PacketNumber, &[u8]),
     ) -> Arrival {
+        let arrival = self.take_place(line, position, packet, deliver);
+        *self.counter(line, arrival) += 1;
+        arrival
+    }
+
+    fn take_place(
+        &mut self,
+        line: Line,
+        position: u64,
+        packet: &[u8],
+        deliver: &mut impl FnMut(PacketNumber, &[u8]),
+    ) -> Arrival {
         if position < self.oldest {
-            self.late_in_a_row += 1;
-            if self.late_in_a_row < RESTART_AFTER {
-                return Arrival::Late;
-            }
-            self.restart_at(position, deliver);
+            return Arrival::Late;
         }
-        self.late_in_a_row = 0;
         self.make_room_for(position, deliver);
         let is_next = position == self.next;
         let is_past = position < self.next;
@@ -249,9 +357,7 @@ impl Arbiter {
     fn position(&mut self, number: PacketNumber) -> u64 {
         let Some(highest) = self.highest else {
             let first = self.config.first.unwrap_or(number);
-            let position = ORIGIN + u64::from(first.0);
-            (self.next, self.oldest) = (position, position);
-            self.highest = Some(position.saturating_sub(1));
+            self.begin_at(ORIGIN + u64::from(first.0));
             return self.position(number);
         };
         let ahead = number.0.wrapping_sub(number_of(highest).0).cast_signed();
@@ -338,10 +444,9 @@ impl Arbiter {
         };
     }
 
-    fn restart_at(&mut self, position: u64, deliver: &mut impl FnMut(PacketNumber, &[u8])) {
-        self.finish(deliver);
-        self.counters.restarts += 1;
-        (self.next, self.oldest) = (position, position);
+    /// Nothing has come yet, and the first is at `position`.
+    fn begin_at(&mut self, position: u64) {
+        (self.next, self.oldest, self.first) = (position, position, position);
         self.highest = Some(position.saturating_sub(1));
         self.waiting_since = None;
     }
@@ -377,8 +482,8 @@ const fn number_of(position: u64) -> PacketNumber {
 /// Positions start here, so that numbers below the first have positions too.
 const ORIGIN: u64 = 1 << 62;
 
-/// This many packets below the window without one in it: the sender has started again.
-const RESTART_AFTER: u32 = 16;
+/// This many packets in a row that may be of a sender that started over say that it has.
+const RESTART_AFTER: usize = 16;
 
 #[cfg(test)]
 mod tests;

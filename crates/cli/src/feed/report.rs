@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use serde_json::{Value, json};
-use tickwire_feed::{Line, LineCounters, ReassemblyCounters};
+use tickwire_feed::{ArbiterCounters, Line, LineCounters, ReassemblyCounters};
 use tickwire_gateway::feed_handler::{Group, MalformedKind};
 use tickwire_gateway::{
     FeedHandler, HandlerCounters, PublicationCounters, Publish, RoundTrips, Timing,
@@ -109,6 +109,8 @@ impl Report {
             "not_synced": 0,
             "lost_packets": lines.lost,
             "gaps": lines.gaps,
+            "restarts": lines.restarts,
+            "undecided": lines.undecided,
             "line_a": line(&lines.a),
             "line_b": line(&lines.b),
             "chunks_a": chunk_counts(&chunks[0]),
@@ -120,14 +122,7 @@ impl Report {
             groups,
             decode,
             counts,
-            troubles: troubles(
-                counters,
-                overflowed,
-                (lines.lost, lines.a.late + lines.b.late),
-                only_line,
-                echoed,
-                expected,
-            ),
+            troubles: troubles(counters, overflowed, lines, only_line, echoed, expected),
             unknown_templates: counters.unknown_templates.clone(),
             is_unreadable: counters.malformed > 0 || counters.losses > overflowed,
             elapsed,
@@ -234,6 +229,9 @@ impl Report {
         }
         if has_b {
             writeln!(out, "{:<12}{}", "line B", row(b, &LINE_COUNTS))?;
+        }
+        if counts["restarts"] != 0 {
+            writeln!(out, "{:<12}{}", "restarts", counts["restarts"])?;
         }
         for (name, chunks) in [("chunks A", "chunks_a"), ("chunks B", "chunks_b")] {
             if !is_zero(&counts[chunks], &CHUNK_COUNTS) {
@@ -373,7 +371,7 @@ fn not_kept(counters: &PublicationCounters) -> Option<String> {
 fn troubles(
     counters: &HandlerCounters,
     overflowed: u64,
-    (lost_packets, late_packets): (u64, u64),
+    lines: &ArbiterCounters,
     chunks: ReassemblyCounters,
     echoed: u64,
     expected: Option<u64>,
@@ -425,13 +423,20 @@ fn troubles(
             counted(overflowed, "packet", "packets")
         ));
     }
-    if lost_packets > 0 {
-        let packets = counted(lost_packets, "packet", "packets");
-        let or_late = match late_packets {
+    if lines.lost > 0 {
+        let packets = counted(lines.lost, "packet", "packets");
+        let or_late = match lines.a.late + lines.b.late {
             0 => "",
             _ => ", or later than they are waited for",
         };
         troubles.push(format!("{packets} lost on all lines{or_late}"));
+    }
+    if lines.undecided > 0 {
+        troubles.push(format!(
+            "{} at the end with numbers that came before, too few to tell whether the feed has started over: \
+             passed over",
+            counted(lines.undecided, "packet", "packets")
+        ));
     }
     match expected {
         Some(expected) if echoed < expected => {
@@ -466,11 +471,11 @@ mod tests {
     #[test]
     fn too_many_echoes_are_trouble_like_too_few() {
         let troubles = |echoed, expected| {
-            let chunks = ReassemblyCounters::default();
+            let (lines, chunks) = (ArbiterCounters::default(), ReassemblyCounters::default());
             troubles(
                 &HandlerCounters::default(),
                 0,
-                (0, 0),
+                &lines,
                 chunks,
                 echoed,
                 expected,

@@ -151,6 +151,32 @@ fn packets_that_were_swapped_are_put_in_order() {
 }
 
 #[test]
+fn a_feed_that_starts_over_is_told_and_loses_nothing() {
+    let folder = Folder::new("restart");
+    folder.generate("simple", &["--messages", "200", "--packet-bytes", "200"]);
+    let session = |count| (1..count).map(|number| (number, number));
+    write_numbered(&folder, "feed.dat", session(31).chain(session(21)));
+    let (run, report) = handled(&folder, "feed.dat");
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    assert_eq!(
+        (&report["restarts"], &report["undecided"]),
+        (&1.into(), &0.into())
+    );
+    let line = serde_json::json!({"won": 50, "duplicate": 0, "late": 0, "lost": 0});
+    assert_eq!(report["line_a"], line);
+    let run = ["feed", "run", "--decode-only", "-t", "simple.xml"];
+    let options = ["--file", "feed.dat", "--preamble", "seq"];
+    let table = tickwire(&folder, &[&run[..], &options].concat()).stdout;
+    assert!(table.contains("\nrestarts    1\n"), "{table}");
+
+    write_numbered(&folder, "feed.dat", session(31).chain(session(8)));
+    let (run, report) = handled(&folder, "feed.dat");
+    assert_eq!((run.status, &report["undecided"]), (1, &7.into()));
+    let told = "7 packets at the end with numbers that came before";
+    assert!(run.stderr.contains(told), "{}", run.stderr);
+}
+
+#[test]
 fn bad_options_are_refused_with_the_range() {
     let folder = Folder::new("options");
     let no_securities = tickwire(

@@ -186,7 +186,7 @@ fn numbers_go_on_after_the_last_one() {
 }
 
 #[test]
-fn a_sender_that_starts_again_is_followed_after_a_few_packets() {
+fn of_a_sender_that_starts_over_nothing_is_lost() {
     let mut desk = Desk::new(ArbiterConfig {
         window: 8,
         ..ArbiterConfig::default()
@@ -196,10 +196,87 @@ fn a_sender_that_starts_again_is_followed_after_a_few_packets() {
         desk.packet(1, Line::A, number);
     }
     let counters = desk.finish();
-    assert_eq!(counters.restarts, 1);
-    assert_eq!(counters.a.late, u64::from(RESTART_AFTER) - 1);
-    assert_eq!(desk.delivered.last(), Some(&99));
+    assert_eq!((counters.restarts, counters.undecided), (1, 0));
+    assert_eq!((counters.a.won, counters.a.late), (101, 0));
+    let expected: Vec<u32> = [5_000].into_iter().chain(0..100).collect();
+    assert_eq!(desk.delivered, expected);
     assert_eq!(counters.lost, 0);
+}
+
+/// The second session's numbers are still in the window.
+#[test]
+fn a_sender_may_start_over_with_numbers_that_came_lately() {
+    let mut desk = Desk::new(ArbiterConfig::default());
+    let sessions: Vec<u32> = (1..300).chain(1..200).collect();
+    for &number in &sessions {
+        desk.packet(0, Line::A, number);
+    }
+    let counters = desk.finish();
+    assert_eq!(desk.delivered, sessions);
+    assert_eq!((counters.restarts, counters.lost), (1, 0));
+    assert_eq!((counters.a.duplicate, counters.a.late), (0, 0));
+}
+
+#[test]
+fn both_lines_may_start_over() {
+    for last in [100, 5_000] {
+        let mut desk = Desk::new(ArbiterConfig::default());
+        let sessions: Vec<u32> = (0..last).chain(0..50).collect();
+        for &number in &sessions {
+            desk.packet(0, Line::A, number);
+            desk.packet(0, Line::B, number);
+        }
+        let counters = desk.finish();
+        assert_eq!(desk.delivered, sessions);
+        let expected = (1, 0, u64::from(last) + 50);
+        let found = (counters.restarts, counters.lost, counters.b.duplicate);
+        assert_eq!(found, expected);
+    }
+}
+
+/// A burst of line A may be followed by the same of line B.
+#[test]
+fn a_line_that_follows_the_other_in_bursts_has_not_started_over() {
+    let mut desk = Desk::new(ArbiterConfig::default());
+    for burst in [0..40, 40..80] {
+        for line in [Line::A, Line::B] {
+            burst.clone().for_each(|number| {
+                desk.packet(0, line, number);
+            });
+        }
+    }
+    let counters = desk.finish();
+    assert_eq!((counters.restarts, counters.b.duplicate), (0, 80));
+    assert_eq!(desk.delivered.len(), 80);
+}
+
+#[test]
+fn packets_that_come_twice_are_no_restart() {
+    let mut desk = Desk::new(ArbiterConfig::default());
+    for number in 0..100 {
+        desk.packet(0, Line::A, number);
+        desk.packet(0, Line::A, number);
+    }
+    // Some of them come again.
+    for number in 0..10 {
+        desk.packet(0, Line::A, number);
+    }
+    desk.packet(0, Line::A, 100);
+    let counters = desk.finish();
+    let expected = (0, 0, 110);
+    let found = (counters.restarts, counters.undecided, counters.a.duplicate);
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_start_over_of_which_too_little_comes_is_told() {
+    let mut desk = Desk::new(ArbiterConfig::default());
+    for number in (0..100).chain(0..5) {
+        desk.packet(0, Line::A, number);
+    }
+    let counters = desk.finish();
+    assert_eq!((counters.restarts, counters.undecided), (0, 5));
+    assert_eq!(counters.a.duplicate, 5);
 }
 
 /// A copy of packet `number` reaches us on `line` at `at_us`.
