@@ -3,7 +3,8 @@
 //! Packets go out in the order of their numbers. A packet that is ahead waits for the missing ones
 //! until they come on either line, a time limit passes, or the window is full; what is then still
 //! missing is counted as lost. Packets that look as if the sender had started over are kept until that
-//! is certain, and go out then. Knows nothing of what is in a packet; is told the time.
+//! is certain, and go out then; so is a packet whose number is far ahead, until the next one is there,
+//! too. Knows nothing of what is in a packet; is told the time.
 //!
 //! ```text
 //!   highest - window          next                       highest
@@ -66,6 +67,8 @@ pub enum Arrival {
     Duplicate,
     /// Behind the window, or already given up as lost.
     Late,
+    /// Ahead of all others by more than the window: kept until the next packet is there, too, or is not.
+    Stray,
 }
 
 /// What one line brought.
@@ -77,6 +80,9 @@ pub struct LineCounters {
     pub duplicate: u64,
     /// Packets that came after they had been given up, or behind the window.
     pub late: u64,
+    /// Packets dropped because their numbers were ahead of all others' by more than the window, and the
+    /// next packet's was not.
+    pub stray: u64,
     /// Packets that have left the window and never came on this line.
     pub lost: u64,
 }
@@ -103,7 +109,7 @@ pub struct ArbiterCounters {
 
 /// Arbitration of two lines. Memory: one slot a number of the window, each with a buffer that
 /// grows to the largest packet held in it; none is allocated for packets that come in order. Beside
-/// that at most 16 packets that may be of a sender that started over.
+/// that at most 16 packets that may be of a sender that started over, and one far ahead.
 pub struct Arbiter {
     config: ArbiterConfig,
     slots: Vec<Slot>,
@@ -116,12 +122,14 @@ pub struct Arbiter {
     waiting_since: Option<Instant>,
     /// The last packets, if they may be of a sender that started over: fewer than [`RESTART_AFTER`].
     suspects: Vec<Suspect>,
+    /// The last packet, if it is far ahead.
+    stray: Option<Suspect>,
     /// A feed without a second line loses nothing on it.
     both_lines: bool,
     counters: ArbiterCounters,
 }
 
-/// A packet that may be one of a sender that started over, and what it counts as until that is certain.
+/// A packet of which it is not certain where it belongs, and what it counts as until then.
 struct Suspect {
     line: Line,
     position: u64,
@@ -150,6 +158,7 @@ impl Arbiter {
             first: ORIGIN,
             waiting_since: None,
             suspects: Vec::new(),
+            stray: None,
             both_lines: false,
             counters: ArbiterCounters::default(),
         }
@@ -168,12 +177,14 @@ impl Arbiter {
         self.both_lines |= line == Line::B;
         let position = self.position(number);
         let next_before = self.next;
-        let arrival = match self.may_be_restart(line, position) {
-            true => self.suspect(line, position, packet, deliver),
-            false => {
-                self.suspects.clear();
-                self.place(line, position, packet, deliver)
-            }
+        self.confirm_stray(line, position, deliver);
+        let arrival = if self.is_far_ahead(position) {
+            self.keep_stray(line, position, packet)
+        } else if self.may_be_restart(line, position) {
+            self.suspect(line, position, packet, deliver)
+        } else {
+            self.suspects.clear();
+            self.place(line, position, packet, deliver)
         };
         self.deliver_held(deliver);
         if self.next != next_before {
@@ -206,6 +217,7 @@ impl Arbiter {
             self.counters.undecided += self.suspects.len() as u64;
         }
         self.suspects.clear();
+        self.stray = None;
         self.settle(deliver);
     }
 
@@ -225,6 +237,49 @@ impl Arbiter {
     /// What came and what did not, so far.
     pub fn counters(&self) -> &ArbiterCounters {
         &self.counters
+    }
+
+    /// A number that one packet has may be damaged; two packets do not agree on one.
+    fn is_far_ahead(&self, position: u64) -> bool {
+        self.highest
+            .is_some_and(|highest| position > highest.saturating_add(self.window()))
+    }
+
+    fn keep_stray(&mut self, line: Line, position: u64, packet: &[u8]) -> Arrival {
+        let arrival = Arrival::Stray;
+        *self.counter(line, arrival) += 1;
+        self.stray = Some(Suspect {
+            line,
+            position,
+            arrival,
+            packet: packet.to_vec(),
+        });
+        arrival
+    }
+
+    /// Takes the packet that is far ahead for what it says it is if this one comes from there, too: the
+    /// next ones, or the same of the other line. If not, it is dropped.
+    fn confirm_stray(
+        &mut self,
+        line: Line,
+        position: u64,
+        deliver: &mut impl FnMut(PacketNumber, &[u8]),
+    ) {
+        let Some(stray) = self.stray.take() else {
+            return;
+        };
+        let ahead = position.checked_sub(stray.position);
+        let is_confirmed = match ahead {
+            Some(0) => line != stray.line,
+            Some(ahead) => ahead <= self.window(),
+            None => false,
+        };
+        if is_confirmed {
+            *self.counter(stray.line, stray.arrival) -= 1;
+            self.suspects.clear();
+            self.place(stray.line, stray.position, &stray.packet, deliver);
+            self.deliver_held(deliver);
+        }
     }
 
     /// Whether a packet is one that a sender would send which starts over: behind the window, or the
@@ -300,6 +355,7 @@ impl Arbiter {
             Arrival::Won => &mut counters.won,
             Arrival::Duplicate => &mut counters.duplicate,
             Arrival::Late => &mut counters.late,
+            Arrival::Stray => &mut counters.stray,
         }
     }
 

@@ -86,7 +86,15 @@ impl Report {
             .for_each(|group| decode.merge(&group.decode));
         let sum = |of: fn(&GroupReport) -> u64| groups.iter().map(of).sum::<u64>();
         let echoed = echoes.map_or(0, |(echoes, _)| echoes.count());
-        let line = |line: &LineCounters| json!({"won": line.won, "duplicate": line.duplicate, "late": line.late, "lost": line.lost});
+        let line = |line: &LineCounters| {
+            json!({
+                "won": line.won,
+                "duplicate": line.duplicate,
+                "late": line.late,
+                "stray": line.stray,
+                "lost": line.lost,
+            })
+        };
         let chunks = [Line::A, Line::B].map(|line| handler.reassembly_counters(line));
         // What one of two lines lacks the other may have brought: their arbiter tells what neither did.
         let only_line = match lines.b == LineCounters::default() {
@@ -431,6 +439,13 @@ fn troubles(
         };
         troubles.push(format!("{packets} lost on all lines{or_late}"));
     }
+    let stray = lines.a.stray + lines.b.stray;
+    if stray > 0 {
+        troubles.push(format!(
+            "{} far ahead of all others, and passed over",
+            counted(stray, "packet has a number", "packets have numbers")
+        ));
+    }
     if lines.undecided > 0 {
         troubles.push(format!(
             "{} at the end with numbers that came before, too few to tell whether the feed has started over: \
@@ -451,7 +466,7 @@ fn troubles(
     troubles
 }
 
-const LINE_COUNTS: [&str; 4] = ["won", "duplicate", "late", "lost"];
+const LINE_COUNTS: [&str; 5] = ["won", "duplicate", "late", "stray", "lost"];
 const CHUNK_COUNTS: [&str; 4] = ["whole", "incomplete", "duplicate", "refused"];
 const COLUMNS: [&str; 8] = [
     "template",

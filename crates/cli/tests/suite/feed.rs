@@ -137,7 +137,7 @@ fn packets_that_were_swapped_are_put_in_order() {
     write_numbered(&folder, "feed.dat", order.iter().map(|&at| (at, at)));
     let (run, report) = handled(&folder, "feed.dat");
     assert_eq!(run.status, 0, "{}", run.stderr);
-    let line = serde_json::json!({"won": 20, "duplicate": 0, "late": 0, "lost": 0});
+    let line = serde_json::json!({"won": 20, "duplicate": 0, "late": 0, "stray": 0, "lost": 0});
     assert_eq!(report["line_a"], line);
     // One is missing: nothing else is late for it.
     order.retain(|&at| at != 9);
@@ -146,7 +146,7 @@ fn packets_that_were_swapped_are_put_in_order() {
     assert_eq!(run.status, 1);
     let told = "error: 1 packet lost on all lines\n";
     assert!(run.stderr.contains(told), "{}", run.stderr);
-    let line = serde_json::json!({"won": 19, "duplicate": 0, "late": 0, "lost": 1});
+    let line = serde_json::json!({"won": 19, "duplicate": 0, "late": 0, "stray": 0, "lost": 1});
     assert_eq!(report["line_a"], line);
 }
 
@@ -162,7 +162,7 @@ fn a_feed_that_starts_over_is_told_and_loses_nothing() {
         (&report["restarts"], &report["undecided"]),
         (&1.into(), &0.into())
     );
-    let line = serde_json::json!({"won": 50, "duplicate": 0, "late": 0, "lost": 0});
+    let line = serde_json::json!({"won": 50, "duplicate": 0, "late": 0, "stray": 0, "lost": 0});
     assert_eq!(report["line_a"], line);
     let run = ["feed", "run", "--decode-only", "-t", "simple.xml"];
     let options = ["--file", "feed.dat", "--preamble", "seq"];
@@ -173,6 +173,26 @@ fn a_feed_that_starts_over_is_told_and_loses_nothing() {
     let (run, report) = handled(&folder, "feed.dat");
     assert_eq!((run.status, &report["undecided"]), (1, &7.into()));
     let told = "7 packets at the end with numbers that came before";
+    assert!(run.stderr.contains(told), "{}", run.stderr);
+}
+
+#[test]
+fn one_damaged_number_is_not_believed() {
+    let folder = Folder::new("stray");
+    folder.generate("simple", &["--messages", "200", "--packet-bytes", "200"]);
+    let numbers = (500..520).map(|number| match number {
+        505 => (number, 0x7FFF_FFFF),
+        number => (number, number),
+    });
+    write_numbered(&folder, "feed.dat", numbers);
+    let (run, report) = handled(&folder, "feed.dat");
+    assert_eq!(run.status, 1);
+    let line = serde_json::json!({"won": 19, "duplicate": 0, "late": 0, "stray": 1, "lost": 1});
+    assert_eq!(
+        (&report["line_a"], &report["lost_packets"]),
+        (&line, &1.into())
+    );
+    let told = "1 packet lost on all lines; 1 packet has a number far ahead of all others";
     assert!(run.stderr.contains(told), "{}", run.stderr);
 }
 

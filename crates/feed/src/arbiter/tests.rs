@@ -176,6 +176,47 @@ fn an_outage_longer_than_the_window_is_one_gap() {
 }
 
 #[test]
+fn a_damaged_number_far_ahead_costs_its_packet_alone() {
+    let mut desk = Desk::new(ArbiterConfig::default());
+    for number in 500..520 {
+        let number = if number == 505 { 0x7FFF_FFFF } else { number };
+        let arrival = desk.packet(0, Line::A, number);
+        assert_eq!(arrival == Arrival::Stray, number == 0x7FFF_FFFF);
+    }
+    let counters = desk.finish();
+    assert_eq!(desk.delivered.len(), 19);
+    assert_eq!((counters.lost, counters.gaps, counters.a.stray), (1, 1, 1));
+    assert_eq!((counters.a.late, counters.restarts), (0, 0));
+}
+
+#[test]
+fn an_outage_is_confirmed_by_the_other_line_or_by_a_later_packet() {
+    let outages = [
+        [(Line::A, 9_000), (Line::B, 9_000)],
+        [(Line::B, 9_000), (Line::A, 9_003)],
+    ];
+    for [first, second] in outages {
+        let mut desk = Desk::new(ArbiterConfig::default());
+        desk.packet(0, Line::A, 0);
+        assert_eq!(desk.packet(1, first.0, first.1), Arrival::Stray);
+        assert_eq!(desk.delivered, [0]);
+        desk.packet(2, second.0, second.1);
+        assert_eq!(desk.delivered, [0, 9_000]);
+        let counters = desk.finish();
+        assert_eq!((counters.a.stray, counters.b.stray), (0, 0));
+        assert_eq!(desk.delivered.last(), Some(&second.1));
+    }
+    // The same line once more is no proof.
+    let mut desk = Desk::new(ArbiterConfig::default());
+    for number in [0, 9_000, 9_000, 1] {
+        desk.packet(0, Line::A, number);
+    }
+    let counters = desk.finish();
+    assert_eq!(desk.delivered, [0, 1]);
+    assert_eq!((counters.lost, counters.a.stray), (0, 2));
+}
+
+#[test]
 fn numbers_go_on_after_the_last_one() {
     let mut desk = Desk::new(ArbiterConfig::default());
     for number in [u32::MAX - 1, u32::MAX, 0, 1] {
@@ -349,7 +390,7 @@ proptest! {
         let counters = desk.finish();
         prop_assert_eq!(counters.delivered, desk.delivered.len() as u64);
         prop_assert_eq!(counters.delivered, counters.a.won + counters.b.won);
-        let all = [counters.a, counters.b].map(|line| line.won + line.duplicate + line.late);
+        let all = [counters.a, counters.b].map(|line| line.won + line.duplicate + line.late + line.stray);
         prop_assert_eq!(all[0] + all[1], numbers.len() as u64);
     }
 }
