@@ -9,7 +9,6 @@ pub(crate) use tickwire_gateway::files::{BadPacket, Packet, PacketFile};
 
 use super::source::FeedOptions;
 use crate::failure::{Failure, Result};
-use crate::output::note;
 
 /// How to find the packets in a file.
 #[derive(Args, Clone)]
@@ -68,12 +67,12 @@ impl PacketOptions {
         self.framing.unwrap_or(feed.venue().framing.into())
     }
 
-    /// Reads the file.
+    /// Reads the file, which is not to be empty.
     pub(crate) fn open(&self, path: &Path, feed: &FeedOptions) -> Result<PacketFile> {
         let form = self.framing(feed).form();
         let file = PacketFile::open(path, form, self.to, feed.preamble())?;
         if file.bytes().is_empty() {
-            note(format_args!("{} is empty", path.display()));
+            return Err(Failure::new(format_args!("{} is empty", path.display())));
         }
         Ok(file)
     }

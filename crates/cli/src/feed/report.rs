@@ -154,6 +154,11 @@ impl Report {
         groups.map(|group| group.samples).sum()
     }
 
+    /// Whether no packet came.
+    pub(super) fn is_of_nothing(&self) -> bool {
+        self.counts["packets"] == 0
+    }
+
     /// Writes it to standard output; as an event if this process is a stage.
     pub(super) fn write(&self, form: Form) -> Result<()> {
         if is_stage() {

@@ -149,7 +149,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_duration)]
     patience: Duration,
 
-    /// End when the feed is silent for so long [default: wait for ever]
+    /// End when the feed is silent for so long, also before its first packet [default: wait for ever]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     silence: Option<Duration>,
 
@@ -201,7 +201,26 @@ impl Arguments {
         report.verdict(|unknown| match &source {
             Source::File(file) => advice(file, &self.templates, &templates),
             Source::Lines(_) => advice_about_ids(unknown, &self.templates, &templates),
-        })
+        })?;
+        match report.is_of_nothing() && !interrupt.is_raised() {
+            true => Err(self.nothing_came()),
+            false => Ok(()),
+        }
+    }
+
+    fn nothing_came(&self) -> Failure {
+        if let Some(file) = &self.file {
+            return Failure::new(format_args!("{} has no packets", file.display()));
+        }
+        let lines = match self.line_b {
+            Some(line_b) => format!("{} or {line_b}", self.group),
+            None => self.group.to_string(),
+        };
+        Failure::new(format_args!("no packet came from {lines}")).hint(format_args!(
+            "is that the feed's `--group`, and {} the `--interface` that it comes by? `tickwire feed send FILE \
+             --group {}` sends one",
+            self.interface, self.group
+        ))
     }
 
     /// Feeds without the usual end are sound, but a name that was given must be right.

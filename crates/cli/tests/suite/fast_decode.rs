@@ -408,7 +408,7 @@ fn threads_that_no_machine_has_are_refused() {
 }
 
 #[test]
-fn what_has_no_end_is_refused_and_what_is_empty_is_said() {
+fn what_has_no_end_and_what_is_empty_is_refused() {
     let folder = Folder::new("endless");
     folder.generate("simple", &["--messages", "4"]);
     folder.write("empty.dat", b"");
@@ -421,5 +421,6 @@ fn what_has_no_end_is_refused_and_what_is_empty_is_said() {
         endless.stderr
     );
     let empty = decode("empty.dat");
-    assert_eq!((empty.status, &*empty.stderr), (0, "empty.dat is empty\n"));
+    let refusal = "error: empty.dat is empty\n";
+    assert_eq!((empty.status, &*empty.stderr), (1, refusal));
 }

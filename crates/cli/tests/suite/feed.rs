@@ -197,6 +197,39 @@ fn one_damaged_number_is_not_believed() {
 }
 
 #[test]
+fn a_feed_of_which_nothing_came_is_a_failure() {
+    let folder = Folder::new("nothing");
+    folder.generate("simple", &["--messages", "4"]);
+    folder.write("empty.dat", b"");
+    folder.write("comment.txt", b"# no packet\n");
+    // A port that nobody else has as long as this socket is there.
+    let taken = UdpSocket::bind("127.0.0.1:0").expect("a free port");
+    let port = taken.local_addr().expect("bound").port();
+    let group = format!("224.1.2.133:{port}");
+    let run = ["feed", "run", "--decode-only", "-t", "simple.xml"];
+    let silence = ["--group", &group, "--silence", "10ms"];
+    let silent = tickwire(&folder, &[&run[..], &silence].concat());
+    assert_eq!(silent.status, 1);
+    let told = format!("error: no packet came from {group}\nhint: is that the feed's `--group`");
+    assert!(silent.stderr.contains(&told), "{}", silent.stderr);
+    for (command, file) in [
+        (
+            &[&run[..], &["--file", "empty.dat"]].concat()[..],
+            "empty.dat",
+        ),
+        (&["feed", "send", "empty.dat"], "empty.dat"),
+        (
+            &[&run[..], &["--framing", "hex", "--file", "comment.txt"]].concat(),
+            "comment.txt",
+        ),
+    ] {
+        let run = tickwire(&folder, command);
+        let refusal = format!("error: {file} is empty\n");
+        assert_eq!((run.status, run.stderr), (1, refusal));
+    }
+}
+
+#[test]
 fn bad_options_are_refused_with_the_range() {
     let folder = Folder::new("options");
     let no_securities = tickwire(
