@@ -30,6 +30,16 @@ pub(crate) fn parse_address(text: &str) -> Result<SocketAddr, &'static str> {
         .map_err(|_| "expected an address and its port, as in 224.1.2.133:13014")
 }
 
+/// That the lines of a feed are two.
+pub(crate) fn check_lines(a: SocketAddr, b: Option<SocketAddr>) -> Result<()> {
+    match b == Some(a) {
+        true => Err(Failure::usage(format_args!(
+            "`--line-b` is {a}, as `--group` is: the second line of a feed is another group"
+        ))),
+        false => Ok(()),
+    }
+}
+
 /// Reads `1000-1099,2000,ABC`: names of securities and ranges of numbers.
 pub(crate) fn parse_ids(text: &str) -> Result<Vec<String>, String> {
     let mut ids = Vec::new();

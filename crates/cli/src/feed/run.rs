@@ -18,7 +18,7 @@ use tickwire_gateway::{
 use tickwire_profiles::parse_duration;
 
 use super::mismatches::Mismatches;
-use super::options::{DEFAULT_GROUP, interface, parse_address, parse_ids};
+use super::options::{DEFAULT_GROUP, check_lines, interface, parse_address, parse_ids};
 use super::receive::{Source, TICK};
 use super::report::{Form, Report};
 use super::subscribers::wait_for_subscribers;
@@ -175,6 +175,7 @@ enum Map {
 
 impl Arguments {
     pub(crate) fn run(self) -> Result<()> {
+        check_lines(self.group, self.line_b)?;
         let templates = self.default.of(self.templates.load()?)?;
         self.check_done(&templates)?;
         let source = self.source()?;

@@ -10,7 +10,9 @@ use tickwire_feed::PacketNumber;
 use tickwire_profiles::parse_duration;
 use tickwire_transport::{UdpOptions, UdpSocket};
 
-use super::options::{DEFAULT_GROUP, interface, is_multicast, multicast, parse_address};
+use super::options::{
+    DEFAULT_GROUP, check_lines, interface, is_multicast, multicast, parse_address,
+};
 use crate::failure::{Failure, Result};
 use crate::fast::packets::PacketOptions;
 use crate::fast::source::{FeedOptions, PreambleForm};
@@ -87,6 +89,7 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     pub(crate) fn run(self) -> Result<()> {
+        check_lines(self.group, self.line_b)?;
         let interrupt = Interrupt::catch()?;
         let file = self.packets.open(&self.file, &FeedOptions::default())?;
         let packets = file

@@ -254,6 +254,13 @@ fn bad_options_are_refused_with_the_range() {
     );
     let templates_over_data = tickwire(&folder, &["feed", "generate", "simple", "--out", "x.xml"]);
     assert_eq!(templates_over_data.status, 2);
+    let group = ["--group", "224.1.2.3:999", "--line-b", "224.1.2.3:999"];
+    for command in [&["send", "x.dat"][..], &["run", "-t", "x.xml"]] {
+        let one_line = tickwire(&folder, &[&["feed"], command, &group].concat());
+        assert_eq!(one_line.status, 2);
+        let told = "`--line-b` is 224.1.2.3:999, as `--group` is";
+        assert!(one_line.stderr.contains(told), "{}", one_line.stderr);
+    }
     let no_folder = tickwire(
         &folder,
         &["feed", "generate", "simple", "--out", "no/such/x.dat"],
