@@ -127,6 +127,7 @@ pub struct Arbiter {
     /// A feed without a second line loses nothing on it.
     both_lines: bool,
     counters: ArbiterCounters,
+    first_lost: Vec<(PacketNumber, PacketNumber)>,
 }
 
 /// A packet of which it is not certain where it belongs, and what it counts as until then.
@@ -161,6 +162,7 @@ impl Arbiter {
             stray: None,
             both_lines: false,
             counters: ArbiterCounters::default(),
+            first_lost: Vec::new(),
         }
     }
 
@@ -237,6 +239,11 @@ impl Arbiter {
     /// What came and what did not, so far.
     pub fn counters(&self) -> &ArbiterCounters {
         &self.counters
+    }
+
+    /// The first and the last number of each run of lost packets, of the first 8 runs.
+    pub fn first_lost(&self) -> &[(PacketNumber, PacketNumber)] {
+        &self.first_lost
     }
 
     /// A number that one packet has may be damaged; two packets do not agree on one.
@@ -474,6 +481,10 @@ impl Arbiter {
         if next > self.next {
             self.counters.lost += next - self.next;
             self.counters.gaps += 1;
+            if self.first_lost.len() < MAX_FIRST_LOST {
+                let run = (number_of(self.next), number_of(next - 1));
+                self.first_lost.push(run);
+            }
             self.next = next;
         }
     }
@@ -540,6 +551,9 @@ const ORIGIN: u64 = 1 << 62;
 
 /// This many packets in a row that may be of a sender that started over say that it has.
 const RESTART_AFTER: usize = 16;
+
+/// Runs of lost packets of which the numbers are kept.
+const MAX_FIRST_LOST: usize = 8;
 
 #[cfg(test)]
 mod tests;

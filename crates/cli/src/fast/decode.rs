@@ -11,7 +11,7 @@ use tickwire_fast::{Message, Record, ResetPolicy, Templates, Value, json};
 
 use super::diagnosis::{CUT_OFF, advice, is_misread};
 use super::events::{Batch, Event, Line, PacketDecoder};
-use super::packets::{FileForm, PacketFile, PacketOptions};
+use super::packets::{FileForm, MissingPackets, PacketFile, PacketOptions};
 use super::parallel::in_order;
 use super::source::{DefaultTemplate, TemplateOptions};
 use super::statistics::{Counting, Statistics};
@@ -33,7 +33,8 @@ is decoded; no value is taken from what was lost. The exit status is then 1. The
 no packet: after garbage, a stream of STEP messages or blocks goes on where the next one begins. Where most \
 of the first packets are bad, the hint names the `--framing`, `--preamble` or `--reset` with which they can be \
 decoded, or the template ids that they ask for, and the table has no messages, which would be nonsense: `-o \
-jsonl` writes those that decode all the same. `byte` counts from the start of the file. In lines of JSON, `{}` is the session's reset message.
+jsonl` writes those that decode all the same. Where packets have numbers (`--preamble`), those that are missing are told on \
+standard error; that is no failure. `byte` counts from the start of the file. In lines of JSON, `{}` is the session's reset message.
 
 With `--threads` packets are decoded side by side and their messages come in the file's order, with as \
 many packets in memory as the threads are working on. That needs packets that do not build on each other: \
@@ -203,6 +204,7 @@ impl Arguments {
             );
             note(format_args!("{copies} of others: passed over"));
         }
+        tally.note_missing();
         Ok(())
     }
 
@@ -243,6 +245,7 @@ impl Arguments {
                 }
             }
             tally.duplicate_chunks = packets.duplicate_chunks();
+            tally.missing = packets.missing();
             return Ok(tally);
         }
         let batch_worker = || {
@@ -261,6 +264,7 @@ impl Arguments {
             batch.replay(&mut take)
         })?;
         tally.duplicate_chunks = packets.duplicate_chunks();
+        tally.missing = packets.missing();
         Ok(tally)
     }
 
@@ -277,6 +281,7 @@ impl Arguments {
             move |_: &mut String, message: &Message| counts.count(message)
         };
         let tally = self.each_message(file, templates, bad, counter, |_| Ok(()))?;
+        tally.note_missing();
         let begin = Instant::now();
         let known = &mut BadPackets::known();
         self.each_message(
@@ -300,6 +305,17 @@ pub(super) struct Tally {
     pub(super) bytes: u64,
     /// Chunks that were copies of others.
     pub(super) duplicate_chunks: u64,
+    /// Packets that are not there.
+    pub(super) missing: MissingPackets,
+}
+
+impl Tally {
+    fn note_missing(&self) {
+        if self.missing.count > 0 {
+            let packets = counted(self.missing.count, "packet", "packets");
+            note(format_args!("{packets} missing: {}", self.missing));
+        }
+    }
 }
 
 /// Packets that could not be decoded, or not to their ends.

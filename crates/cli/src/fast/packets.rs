@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::{Args, ValueEnum};
 use tickwire_feed::Framing;
 use tickwire_gateway::files::{self, Destination, FileError};
-pub(crate) use tickwire_gateway::files::{BadPacket, Packet, PacketFile};
+pub(crate) use tickwire_gateway::files::{BadPacket, MissingPackets, Packet, PacketFile};
 
 use super::source::FeedOptions;
 use crate::failure::{Failure, Result};

@@ -122,8 +122,16 @@ impl Statistics {
             "entries": self.sum(|counts| counts.entries),
             "bytes": self.tally.bytes,
             "duplicate_chunks": self.tally.duplicate_chunks,
+            "missing_packets": self.tally.missing.count,
+            "first_missing": self.first_missing(),
             "decode_mean_ns": self.ns_per_message(),
         })
+    }
+
+    /// The first and the last number of each run of missing packets, of the first runs.
+    fn first_missing(&self) -> Vec<[u32; 2]> {
+        let runs = self.tally.missing.first.iter();
+        runs.map(|(first, last)| [first.0, last.0]).collect()
     }
 
     fn write_table(&self, out: &mut impl Write) -> Result<()> {
@@ -135,6 +143,9 @@ impl Statistics {
         writeln!(out, "bytes      {}", self.tally.bytes)?;
         if self.tally.duplicate_chunks > 0 {
             writeln!(out, "duplicate  {} of chunks", self.tally.duplicate_chunks)?;
+        }
+        if self.tally.missing.count > 0 {
+            writeln!(out, "missing    {} packets", self.tally.missing.count)?;
         }
         if messages > 0 {
             let ns = self.elapsed.as_nanos().max(1) as f64;

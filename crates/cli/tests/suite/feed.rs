@@ -151,6 +151,28 @@ fn packets_that_were_swapped_are_put_in_order() {
 }
 
 #[test]
+fn packets_that_a_file_lacks_are_told_by_their_numbers() {
+    let folder = Folder::new("missing");
+    folder.generate("simple", &["--messages", "200", "--packet-bytes", "200"]);
+    let numbers = [98, 99, 100, 106, 108, 107, 110].map(|number| (number, number));
+    write_numbered(&folder, "feed.dat", numbers);
+    let decode = ["fast", "decode", "feed.dat", "-t", "simple.xml"];
+    let decode = [&decode[..], &["--preamble", "seq"]].concat();
+    for threads in ["1", "2"] {
+        let options = ["-o", "jsonl", "--threads", threads];
+        let run = tickwire(&folder, &[&decode[..], &options].concat());
+        let told = "6 packets missing: 101-105, 109\n";
+        assert_eq!((run.status, &*run.stderr), (0, told));
+    }
+    let run = tickwire(&folder, &[&decode[..], &["--stats", "-o", "json"]].concat());
+    let counts: Value = serde_json::from_str(&run.stdout).expect("JSON");
+    assert_eq!(counts["missing_packets"], 6);
+    let runs = serde_json::json!([[101, 105], [109, 109]]);
+    assert_eq!(counts["first_missing"], runs);
+    assert_eq!(run.stderr, "6 packets missing: 101-105, 109\n");
+}
+
+#[test]
 fn a_feed_that_starts_over_is_told_and_loses_nothing() {
     let folder = Folder::new("restart");
     folder.generate("simple", &["--messages", "200", "--packet-bytes", "200"]);

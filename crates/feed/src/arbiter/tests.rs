@@ -138,10 +138,12 @@ fn in_a_file_what_follows_decides_and_not_the_time() {
         desk.packet(2, Line::A, number);
     }
     assert_eq!(desk.delivered, [0, 1, 2, 3, 5, 6, 7, 8]);
-    desk.packet(3, Line::A, 10);
+    desk.packet(3, Line::A, 11);
     let counters = desk.finish();
-    assert_eq!(desk.delivered.last(), Some(&10));
-    assert_eq!((counters.lost, counters.gaps, counters.a.late), (2, 2, 0));
+    let lost = [(4, 4), (9, 10)].map(|(first, last)| (PacketNumber(first), PacketNumber(last)));
+    assert_eq!(desk.arbiter.first_lost(), lost);
+    assert_eq!(desk.delivered.last(), Some(&11));
+    assert_eq!((counters.lost, counters.gaps, counters.a.late), (3, 2, 0));
 }
 
 #[test]

@@ -19,7 +19,7 @@ use tickwire_feed::{Frame, Frames, Framing, Preamble};
 pub use capture::Destination;
 use capture::{Capture, CaptureError, destinations, is_capture};
 pub use error::FileError;
-pub use packets::{BadPacket, BoxedFrames, Packet, Packets};
+pub use packets::{BadPacket, BoxedFrames, MissingPackets, Packet, Packets};
 
 /// How packets are kept in a file that is no capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,10 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use tickwire_feed::{Frame, PacketNumber, Parts, Preamble, Reassembly};
+use tickwire::Instant;
+use tickwire_feed::{
+    Arbiter, ArbiterConfig, Frame, Line, PacketNumber, Parts, Preamble, Reassembly,
+};
 
 /// A packet whose preamble has been read.
 pub struct Packet<'a> {
@@ -30,7 +33,37 @@ pub struct Packets<'a> {
     parts: Option<(usize, Parts<'a>)>,
     next_index: u64,
     expected: Option<PacketNumber>,
+    /// Judges the numbers as those of a feed, if there are any.
+    numbers: Option<Box<Arbiter>>,
     is_done: bool,
+}
+
+/// Packets that a file does not have, by the numbers of the others. Those of chunks are the messages'.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MissingPackets {
+    /// How many.
+    pub count: u64,
+    /// In how many runs of numbers.
+    pub runs: u64,
+    /// The first and the last number of the first runs.
+    pub first: Vec<(PacketNumber, PacketNumber)>,
+}
+
+/// The numbers, such as `101-105, 200`.
+impl fmt::Display for MissingPackets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, (first, last)) in self.first.iter().enumerate() {
+            let separator = if at > 0 { ", " } else { "" };
+            write!(f, "{separator}{}", first.0)?;
+            if last != first {
+                write!(f, "-{}", last.0)?;
+            }
+        }
+        match self.runs > self.first.len() as u64 {
+            true => f.write_str(" and others"),
+            false => Ok(()),
+        }
+    }
 }
 
 /// Packets as they are in a file, and what is wrong between them.
@@ -45,6 +78,7 @@ impl<'a> Packets<'a> {
             parts: None,
             next_index: 0,
             expected: None,
+            numbers: None,
             is_done: false,
         }
     }
@@ -81,6 +115,9 @@ impl<'a> Packets<'a> {
                 None => return Ok(None),
             },
         };
+        if let Some(number) = header.number {
+            self.judge(number);
+        }
         let expected =
             core::mem::replace(&mut self.expected, header.number.map(PacketNumber::next));
         Ok(Some(Packet {
@@ -95,6 +132,32 @@ impl<'a> Packets<'a> {
     /// Chunks that were copies of others, so far.
     pub fn duplicate_chunks(&self) -> u64 {
         self.reassembly.counters().duplicate
+    }
+
+    /// What has come has this number.
+    fn judge(&mut self, number: PacketNumber) {
+        let numbers = self.numbers.get_or_insert_with(|| {
+            Box::new(Arbiter::new(ArbiterConfig {
+                hold: ArbiterConfig::FILE_HOLD,
+                ..ArbiterConfig::default()
+            }))
+        });
+        numbers.handle_packet(Instant::default(), Line::A, number, &[], &mut |_, _| {});
+    }
+
+    /// Packets that are missing among those so far, as the feed handler would have it: swapped ones and
+    /// a feed that starts over are no loss. Nothing where packets have no numbers.
+    pub fn missing(&mut self) -> MissingPackets {
+        let Some(numbers) = &mut self.numbers else {
+            return MissingPackets::default();
+        };
+        numbers.finish(&mut |_, _| {});
+        let counters = numbers.counters();
+        MissingPackets {
+            count: counters.lost,
+            runs: counters.gaps,
+            first: numbers.first_lost().to_vec(),
+        }
     }
 
     /// What the file's end leaves.
