@@ -9,6 +9,7 @@ pub(crate) use tickwire_gateway::files::{BadPacket, MissingPackets, Packet, Pack
 
 use super::source::FeedOptions;
 use crate::failure::{Failure, Result};
+use crate::output::note;
 
 /// How to find the packets in a file.
 #[derive(Args, Clone)]
@@ -74,6 +75,13 @@ impl PacketOptions {
         if file.bytes().is_empty() {
             return Err(Failure::new(format_args!("{} is empty", path.display())));
         }
+        if let Some(there_are) = file.mixture() {
+            note(format_args!(
+                "warning: the groups of {} are read as one feed: {there_are}\nhint: `--to` chooses one of them; \
+                 `tickwire feed run` takes each packet from the first of two with `--group` and `--line-b`",
+                path.display()
+            ));
+        }
         Ok(file)
     }
 }
@@ -85,7 +93,9 @@ impl From<FileError> for Failure {
             _ => Self::new(&error),
         };
         match (&error, error.hint()) {
-            (FileError::NoCapture(_), _) => failure.hint("`--to` chooses datagrams of a capture"),
+            (FileError::NoCapture(_), _) => failure.hint(
+                "`--to`, and `--group` and `--line-b` beside `--file`, choose datagrams of a capture",
+            ),
             (FileError::Hex { .. }, _) => failure.hint("a line is a packet, two hexadecimal digits a byte, with or without blanks; `#` begins a comment. A file that is no text has another `--framing`"),
             (FileError::NoDatagram(_), _) => failure.hint(
                 "of a feed over TCP save the stream itself, and say with `--framing` how it keeps packets",

@@ -9,7 +9,6 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use tickwire_fast::{Decoder, Message};
-use tickwire_feed::Line;
 use tickwire_gateway::{FeedHandler, Lines, Mapper, Publish};
 use tickwire_transport::{Interface, ReceiveError, clock};
 
@@ -21,7 +20,7 @@ use crate::output::note;
 
 /// Packets for a feed handler.
 pub(super) enum Source {
-    /// All of a file, as fast as they are handled.
+    /// All of a file, with one line or two, as fast as they are handled.
     File(PacketFile),
     /// What one or two lines bring.
     Lines(Rc<RefCell<Lines>>),
@@ -102,13 +101,13 @@ impl Source {
         let (mut begin, mut heard_out) = (Instant::now(), Duration::ZERO);
         match self {
             Self::File(file) => {
-                for frame in file.frames() {
+                for (line, frame) in file.frames_of_lines() {
                     if interrupt.is_raised() {
                         break;
                     }
                     match frame {
                         Ok(frame) => handler
-                            .handle_packet(Line::A, frame.packet)
+                            .handle_packet(line, frame.packet)
                             .map_err(Failure::new)?,
                         Err(error) => {
                             // The report has the count of all.

@@ -11,6 +11,7 @@ use serde_json::json;
 use tickwire::{GuidPrefix, ParticipantData, Serialized};
 use tickwire_fast::Templates;
 use tickwire_feed::{ArbiterConfig, Venue};
+use tickwire_gateway::files::Destination;
 use tickwire_gateway::{
     FeedHandler, FeedTopic, HandlerOptions, Mapper, Mapping, PublicationOptions, Publications,
     Publish, TopicIndex,
@@ -46,7 +47,8 @@ one topic of its own name. With `--map keyed` there is one topic a template and 
 key.
 
 `--venue` says how an exchange frames its packets and when it resets dictionaries; `tickwire feed venues` \
-lists those that are known. `--file` may be a capture.
+lists those that are known. `--file` may be a capture; `--group` and `--line-b` then name the groups in it \
+that are the feed's lines.
 
 Numbered packets (`--preamble`) are put in order. One that is missing is waited for: 1 ms, with `--line-b` 20 ms, \
 in a file until 1,024 numbers or the end follow. Then it is lost; what comes later still is counted as late.
@@ -74,7 +76,9 @@ Examples:
   tickwire feed run -t moex.xml --venue moex-asts --interface eth1 \\
       --group 239.195.1.1:16001 --line-b 239.195.1.129:17001
   tickwire feed run -t opra.xml --venue opra --default-template OPRA \\
-      --file opra.pcap",
+      --file opra.pcap
+  tickwire feed run -t moex.xml --venue moex-asts --file day.pcap \\
+      --group 239.195.1.1:16001 --line-b 239.195.1.129:17001",
     mut_arg("framing", |framing| framing.requires("file")),
     mut_arg("to", |to| to.requires("file"))
 )]
@@ -85,12 +89,13 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     default: DefaultTemplate,
 
-    /// Group to receive from
-    #[arg(short, long, value_name = "ADDR:PORT", value_parser = parse_address, default_value_t = DEFAULT_GROUP, conflicts_with = "file")]
-    group: SocketAddr,
+    /// Group to receive from, or of a capture the group whose datagrams are meant
+    /// [default: 224.1.2.133:13014, or all of a capture]
+    #[arg(short, long, value_name = "ADDR:PORT", value_parser = parse_address, conflicts_with = "to")]
+    group: Option<SocketAddr>,
 
-    /// Second line of the feed; needs packets with numbers
-    #[arg(long, value_name = "ADDR:PORT", value_parser = parse_address, conflicts_with = "file")]
+    /// Second line of the feed, also of a capture; needs packets with numbers
+    #[arg(long, value_name = "ADDR:PORT", value_parser = parse_address, conflicts_with = "to")]
     line_b: Option<SocketAddr>,
 
     /// Read the packets from a file instead
@@ -175,7 +180,7 @@ enum Map {
 
 impl Arguments {
     pub(crate) fn run(self) -> Result<()> {
-        check_lines(self.group, self.line_b)?;
+        check_lines(self.group(), self.line_b)?;
         let templates = self.default.of(self.templates.load()?)?;
         self.check_done(&templates)?;
         let source = self.source()?;
@@ -214,13 +219,14 @@ impl Arguments {
             return Failure::new(format_args!("{} has no packets", file.display()));
         }
         let lines = match self.line_b {
-            Some(line_b) => format!("{} or {line_b}", self.group),
-            None => self.group.to_string(),
+            Some(line_b) => format!("{} or {line_b}", self.group()),
+            None => self.group().to_string(),
         };
         Failure::new(format_args!("no packet came from {lines}")).hint(format_args!(
             "is that the feed's `--group`, and {} the `--interface` that it comes by? `tickwire feed send FILE \
              --group {}` sends one",
-            self.interface, self.group
+            self.interface,
+            self.group()
         ))
     }
 
@@ -243,14 +249,18 @@ impl Arguments {
 
     fn source(&self) -> Result<Source> {
         let feed = &self.templates.feed;
-        if let Some(file) = &self.file {
-            return Source::file(file, &self.packets, feed);
-        }
         if self.line_b.is_some() && !feed.preamble().has_number() {
             let problem = "two lines are arbitrated by the numbers of their packets";
             return Err(Failure::usage(problem).hint(
                 "add `--preamble seq` here and to `tickwire feed send`, or name a `--venue` that numbers packets",
             ));
+        }
+        if let Some(file) = &self.file {
+            let packets = PacketOptions {
+                to: self.chosen()?,
+                ..self.packets.clone()
+            };
+            return Source::file(file, &packets, feed);
         }
         if let Some(venue) = feed.venue.filter(Venue::is_stream) {
             let problem = format_args!(
@@ -259,7 +269,23 @@ impl Arguments {
             );
             return Err(Failure::usage(problem).hint("save the stream and read it with `--file`"));
         }
-        Source::lines(self.group, self.line_b, &interface(&self.interface)?)
+        Source::lines(self.group(), self.line_b, &interface(&self.interface)?)
+    }
+
+    fn group(&self) -> SocketAddr {
+        self.group.unwrap_or(DEFAULT_GROUP)
+    }
+
+    /// Which datagrams of a capture are meant.
+    fn chosen(&self) -> Result<Option<Destination>> {
+        match (self.group, self.line_b) {
+            (None, None) => Ok(self.packets.to),
+            (Some(group), None) => Ok(Some(Destination::Address(group))),
+            (Some(a), Some(b)) => Ok(Some(Destination::Lines(a, b))),
+            (None, Some(_)) => Err(Failure::usage(
+                "`--line-b` of a capture needs `--group`, too",
+            )),
+        }
     }
 
     fn decode(
@@ -456,7 +482,7 @@ impl Arguments {
         }
         match &self.file {
             Some(file) => self.say(format_args!("reading {}", file.display())),
-            None => self.say(format_args!("receiving from {}", self.group)),
+            None => self.say(format_args!("receiving from {}", self.group())),
         }
         Ok(())
     }

@@ -474,6 +474,67 @@ fn datagrams_of_a_capture_are_packets() {
 }
 
 #[test]
+fn the_lines_of_a_capture_are_arbitrated() {
+    let folder = Folder::new("capture-lines");
+    let (frames, lines) = encoded(venue("moex-asts"));
+    let packets = datagrams(&frames);
+    // Line A lacks the third packet, line B the fourth.
+    let both = packets.iter().enumerate().flat_map(|(at, packet)| {
+        let on = |lost: usize, line: usize| (at != lost).then(|| (line, packet.clone()));
+        [on(2, 0), on(3, 1)].into_iter().flatten()
+    });
+    let records = both.map(|(line, packet)| {
+        let of_both = capture(&[packet.clone(), packet]);
+        of_both[line].clone()
+    });
+    let records: Vec<_> = records.collect();
+    folder.write("t.xml", style("moex-asts").as_bytes());
+    folder.write("feed.pcap", &pcap(&records, false));
+    let run = ["feed", "run", "--decode-only", "-t", "t.xml", "--venue"];
+    let run = [&run[..], &["moex-asts", "--file", "feed.pcap"]].concat();
+    let lines_of = ["--group", "239.0.0.1:15001", "--line-b", "239.0.0.2:15002"];
+    let arbitrated = tickwire(&folder, &[&run[..], &lines_of, &["-o", "json"]].concat());
+    assert_eq!(arbitrated.status, 0, "{}", arbitrated.stderr);
+    let report: serde_json::Value = serde_json::from_str(&arbitrated.stdout).expect("JSON");
+    let count = lines.lines().count();
+    assert_eq!(report["decoded"], count);
+    let lost = ["line_a", "line_b"].map(|line| &report[line]["lost"]);
+    assert_eq!(lost, [1, 1]);
+
+    let one = tickwire(
+        &folder,
+        &[&run[..], &lines_of[..2], &["-o", "json"]].concat(),
+    );
+    assert_eq!(one.status, 1, "{}", one.stderr);
+    let only_b = tickwire(&folder, &[&run[..], &lines_of[2..]].concat());
+    assert_eq!(only_b.status, 2);
+    let wrong = ["--group", "239.0.0.1:15001", "--line-b", "239.0.0.9:15009"];
+    let wrong = tickwire(&folder, &[&run[..], &wrong].concat());
+    let there = "there are datagrams to 239.0.0.1:15001 (";
+    assert!(
+        wrong.status == 1 && wrong.stderr.contains(there),
+        "{}",
+        wrong.stderr
+    );
+
+    let warning = "warning: the groups of feed.pcap are read as one feed: there are datagrams to ";
+    let merged = tickwire(&folder, &run);
+    let decoded = decode(&folder, "feed.pcap", &["--venue", "moex-asts"]);
+    let socket = std::net::UdpSocket::bind("127.0.0.1:0").expect("a free port");
+    let to = socket.local_addr().expect("bound").to_string();
+    let sent = tickwire(&folder, &["feed", "send", "feed.pcap", "--group", &to]);
+    for run in [merged, decoded, sent] {
+        assert_eq!(run.stderr.matches(warning).count(), 1, "{}", run.stderr);
+    }
+    let chosen = decode(
+        &folder,
+        "feed.pcap",
+        &["--venue", "moex-asts", "--to", "15001"],
+    );
+    assert!(!chosen.stderr.contains("warning"), "{}", chosen.stderr);
+}
+
+#[test]
 fn a_text_of_hexadecimal_lines_is_packets() {
     let folder = Folder::new("hex");
     let (frames, lines) = encoded(venue("moex-asts"));

@@ -34,6 +34,8 @@ pub enum Destination {
     Port(u16),
     /// Those to an address.
     Address(SocketAddr),
+    /// Those to either of two addresses, the lines of a feed.
+    Lines(SocketAddr, SocketAddr),
 }
 
 impl fmt::Display for Destination {
@@ -41,6 +43,7 @@ impl fmt::Display for Destination {
         match self {
             Self::Port(port) => write!(f, "port {port}"),
             Self::Address(address) => address.fmt(f),
+            Self::Lines(a, b) => write!(f, "{a} or {b}"),
         }
     }
 }
@@ -151,7 +154,9 @@ impl<'a> Capture<'a> {
     }
 
     /// The next datagram that is meant, and where it goes.
-    fn next_datagram(&mut self) -> Option<Result<(SocketAddr, Frame<'a>), CaptureError>> {
+    pub(super) fn next_datagram(
+        &mut self,
+    ) -> Option<Result<(SocketAddr, Frame<'a>), CaptureError>> {
         while !self.rest.is_empty() {
             let datagram = match self.record() {
                 Ok(Some(record)) => self.datagram(&record),
@@ -198,6 +203,7 @@ impl<'a> Capture<'a> {
         };
         let is_to_meant = match self.to {
             Some(Destination::Address(meant)) => meant.ip() == to,
+            Some(Destination::Lines(a, b)) => a.ip() == to || b.ip() == to,
             _ => true,
         };
         if packet.is_ip_payload_fragmented() && protocol == IpNumber::UDP && is_to_meant {
@@ -207,16 +213,18 @@ impl<'a> Capture<'a> {
             return Ok(None);
         };
         let port = udp.destination_port();
+        let address = SocketAddr::new(to, port);
         let is_meant = match self.to {
             None => true,
             Some(Destination::Port(meant)) => meant == port,
-            Some(Destination::Address(meant)) => is_to_meant && meant.port() == port,
+            Some(Destination::Address(meant)) => meant == address,
+            Some(Destination::Lines(a, b)) => a == address || b == address,
         };
         let frame = Frame {
             offset: self.offset_of(udp.payload()),
             packet: udp.payload(),
         };
-        Ok(is_meant.then_some((SocketAddr::new(to, port), frame)))
+        Ok(is_meant.then_some((address, frame)))
     }
 
     /// Where a part of the file starts in it.

@@ -58,7 +58,7 @@ impl FileError {
 }
 
 /// Where most datagrams go.
-fn there_are(mut found: Vec<(SocketAddr, u64)>) -> String {
+pub(super) fn there_are(mut found: Vec<(SocketAddr, u64)>) -> String {
     found.sort_by_key(|&(_, count)| Reverse(count));
     let shown = found.iter().take(MAX_DESTINATIONS);
     let shown = shown.map(|(to, count)| format!("{to} ({count})"));

@@ -14,11 +14,12 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tickwire_feed::{Frame, Frames, Framing, Preamble};
+use tickwire_feed::{Frame, Frames, Framing, Line, Preamble};
 
 pub use capture::Destination;
 use capture::{Capture, CaptureError, destinations, is_capture};
 pub use error::FileError;
+use error::there_are;
 pub use packets::{BadPacket, BoxedFrames, MissingPackets, Packet, Packets};
 
 /// How packets are kept in a file that is no capture.
@@ -143,6 +144,31 @@ impl PacketFile {
         }
     }
 
+    /// The same, each with the line of the feed that brought it: A, unless [`Destination::Lines`] are meant.
+    pub fn frames_of_lines(&self) -> BoxedLines<'_> {
+        let Form::Capture(None, to @ Some(Destination::Lines(_, b))) = self.form else {
+            return Box::new(self.frames().map(|frame| (Line::A, frame)));
+        };
+        let mut capture = Capture::new(&self.bytes, to);
+        Box::new(std::iter::from_fn(move || {
+            Some(match capture.next_datagram()? {
+                Ok((to, frame)) if to == b => (Line::B, Ok(frame)),
+                Ok((_, frame)) => (Line::A, Ok(frame)),
+                Err(error) => (Line::A, Err(BadPacket(error.to_string()))),
+            })
+        }))
+    }
+
+    /// Where the datagrams of a capture go that are read as one feed, if that is not one address and none
+    /// was chosen. Cost: a walk over all of it.
+    pub fn mixture(&self) -> Option<String> {
+        let Form::Capture(_, None) = self.form else {
+            return None;
+        };
+        let found: Vec<_> = destinations(&self.bytes).into_iter().collect();
+        (found.len() > 1).then(|| there_are(found))
+    }
+
     /// Whether it ends inside a packet, or inside a record of a capture. Messages without packets have no such end.
     /// Cost: a walk over all of it.
     pub fn is_cut_off(&self) -> bool {
@@ -213,8 +239,15 @@ pub fn read(path: &Path) -> Result<Vec<u8>, FileError> {
 /// Bytes of what is no file at most: they are all in memory.
 pub const MAX_STREAM: u64 = 1 << 28;
 
-/// That a capture has datagrams that are meant; what cannot be read of it is told where it is read.
+/// Packets as they are in a file, and what is wrong between them, with the line of each.
+pub type BoxedLines<'a> = Box<dyn Iterator<Item = (Line, Result<Frame<'a>, BadPacket>)> + 'a>;
+
+/// That a capture has datagrams that are meant, of each line; what cannot be read of it is told where it is read.
 fn check_destination(path: &Path, bytes: &[u8], to: Option<Destination>) -> Result<(), FileError> {
+    if let Some(Destination::Lines(a, b)) = to {
+        check_destination(path, bytes, Some(Destination::Address(a)))?;
+        return check_destination(path, bytes, Some(Destination::Address(b)));
+    }
     let mut is_whole = true;
     for datagram in Capture::new(bytes, to) {
         match datagram {
