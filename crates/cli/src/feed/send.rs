@@ -17,7 +17,7 @@ use crate::failure::{Failure, Result};
 use crate::fast::packets::PacketOptions;
 use crate::fast::source::{FeedOptions, PreambleForm};
 use crate::interrupt::Interrupt;
-use crate::output::{ListFormat, stdout, write_list};
+use crate::output::{ListFormat, note, stdout, write_list};
 use crate::pace::Pace;
 use crate::progress::Progress;
 use crate::stage::{is_stage, tell};
@@ -66,7 +66,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "TIME", default_value = "20us", value_parser = parse_duration)]
     pause: Duration,
 
-    /// Packets a second, instead of a pause
+    /// Packets a second, instead of a pause; small lateness is caught up, and a rate that was not reached is told
     #[arg(long, value_name = "N", conflicts_with = "pause", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     rate: Option<u32>,
 
@@ -104,11 +104,10 @@ impl Arguments {
                 })
             })?;
         let socket = self.socket()?;
-        let interval = match self.rate {
-            Some(rate) => Duration::from_secs(1) / rate,
-            None => self.pause,
+        let mut pace = match self.rate {
+            Some(rate) => Pace::at_rate(rate),
+            None => Pace::new(self.pause),
         };
-        let mut pace = Pace::new(interval);
         let rounds = if self.forever {
             u64::MAX
         } else {
@@ -132,7 +131,14 @@ impl Arguments {
             }
         }
         progress.finish();
-        self.report(&line, begin.elapsed())
+        let elapsed = begin.elapsed();
+        if let Some(rate) = self.rate
+            && let Some(shortfall) = shortfall(rate, line.packets, elapsed)
+            && !is_stage()
+        {
+            note(shortfall);
+        }
+        self.report(&line, elapsed)
     }
 
     fn socket(&self) -> Result<UdpSocket> {
@@ -160,6 +166,19 @@ impl Arguments {
         let columns = ["packets", "bytes", "seconds", "packets/s"];
         Ok(write_list(&mut out, self.output, &columns, &[row])?)
     }
+}
+
+/// What is to be said if packets went out slower than planned by more than a twentieth.
+fn shortfall(rate: u32, packets: u64, elapsed: Duration) -> Option<String> {
+    // One packet has no rate: an interval lies between two.
+    let intervals = packets.saturating_sub(1) as f64;
+    let achieved = intervals / elapsed.as_secs_f64().max(1e-9);
+    (intervals > 0.0 && achieved < f64::from(rate) * 0.95).then(|| {
+        format!(
+            "the rate was not reached: {rate} packets/s were planned, {achieved:.0} went out\nhint: the machine is \
+             busy, or too slow for it"
+        )
+    })
 }
 
 /// The packets as they leave.
@@ -201,5 +220,23 @@ impl Line {
         self.packets += 1;
         self.bytes += self.datagram.len() as u64;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_that_was_not_reached_is_told() {
+        let second = Duration::from_secs(1);
+        assert_eq!(shortfall(1_000, 1_001, second), None);
+        assert_eq!(shortfall(1_000, 1, second), None);
+        assert_eq!(shortfall(1_000, 0, second), None);
+        let told = shortfall(1_000, 901, second).expect("900 are too few");
+        assert!(
+            told.contains("1000 packets/s were planned, 900 went out"),
+            "{told}"
+        );
     }
 }
