@@ -60,6 +60,34 @@ impl fmt::Display for TemplateError {
 
 impl core::error::Error for TemplateError {}
 
+/// What is odd about a template file that [`Mode::Lenient`](crate::Mode::Lenient) accepts: an attribute that FAST does
+/// not have and that is nearly one that it has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TemplateWarning {
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+    /// What it is, and what was probably meant.
+    pub detail: Box<str>,
+}
+
+impl From<TemplateError> for TemplateWarning {
+    fn from(error: TemplateError) -> Self {
+        Self {
+            line: error.line,
+            column: error.column,
+            detail: error.detail,
+        }
+    }
+}
+
+impl fmt::Display for TemplateWarning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.line, self.column, self.detail)
+    }
+}
+
 /// A message that cannot be decoded. What the decoder's dictionaries held is lost with it: give up the packet; later
 /// messages that need a lost value are refused, until the sender resets.
 #[derive(Clone, Debug, PartialEq, Eq)]

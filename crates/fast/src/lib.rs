@@ -58,7 +58,7 @@ pub use compact_str::CompactString;
 pub use decoder::{Decoder, DecoderOptions, Part, PresenceBit, ResetPolicy, Step};
 pub use dictionary::Previous;
 pub use encoder::Encoder;
-pub use error::{DecodeError, EncodeError, TemplateError};
+pub use error::{DecodeError, EncodeError, TemplateError, TemplateWarning};
 pub use field::{FieldIndex, FieldType, Operator, TemplateId};
 pub use instruction::{Instruction, Instructions, Slot};
 pub use meaning::{Element, Elements, Epoch, TimeUnit, Timestamp};

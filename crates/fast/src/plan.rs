@@ -16,6 +16,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::error::TemplateWarning;
 use crate::field::{FieldType, Operator};
 use crate::meaning::Meaning;
 
@@ -31,6 +32,8 @@ pub(crate) struct Plan {
     pub(crate) slot_count: u32,
     /// What the entries are called, from slot 1.
     pub(crate) slots: Vec<SlotEntry>,
+    /// What is odd about the file.
+    pub(crate) warnings: Vec<TemplateWarning>,
     /// Template index by id, for ids below [`NEAR_IDS`].
     near: Vec<u32>,
     /// The others, sorted.

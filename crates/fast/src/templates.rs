@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::compile;
-use crate::error::TemplateError;
+use crate::error::{TemplateError, TemplateWarning};
 use crate::field::{FieldIndex, FieldType, Operator, TemplateId};
 use crate::instruction::{self, Instructions};
 use crate::meaning::{Elements, Meaning, Timestamp};
@@ -42,6 +42,11 @@ impl Templates {
     /// a name that is not there (D8).
     pub fn parse(xml: &str, mode: Mode) -> Result<Self, TemplateError> {
         Ok(Self::of(compile::compile(xml, mode)?))
+    }
+
+    /// What is odd about the file, in its order: misspelt attributes that [`Mode::Lenient`] passes over, the first 100.
+    pub fn warnings(&self) -> &[TemplateWarning] {
+        &self.plan.warnings
     }
 
     pub(crate) fn of(plan: Plan) -> Self {

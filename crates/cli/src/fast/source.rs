@@ -10,6 +10,7 @@ use tickwire_feed::{OURS, Preamble, VENUES, Venue};
 use tickwire_gateway::files::read;
 
 use crate::failure::{Failure, Result};
+use crate::output::note;
 
 /// Which templates, and how to decode by them.
 #[derive(Args, Clone)]
@@ -169,7 +170,7 @@ impl TemplateOptions {
     }
 }
 
-/// Reads a template file.
+/// Reads a template file, and tells what is odd about it.
 fn load(path: &Path, strict: bool) -> Result<Templates> {
     let bytes = read(path)?;
     let xml = String::from_utf8(bytes).map_err(|error| {
@@ -178,13 +179,17 @@ fn load(path: &Path, strict: bool) -> Result<Templates> {
             .hint("templates are XML in UTF-8; `iconv` converts a file from another encoding")
     })?;
     let mode = if strict { Mode::Strict } else { Mode::Lenient };
-    Templates::parse(&xml, mode).map_err(|error| {
+    let templates = Templates::parse(&xml, mode).map_err(|error| {
         let failure = Failure::new(format_args!("{}: {error}", path.display()));
         if strict && Templates::parse(&xml, Mode::Lenient).is_ok() {
             return failure.hint("without `--strict` this file is accepted");
         }
         failure
-    })
+    })?;
+    for warning in templates.warnings() {
+        note(format_args!("warning: {}:{warning}", path.display()));
+    }
+    Ok(templates)
 }
 
 /// Reads a venue's name.

@@ -115,3 +115,30 @@ fn the_sample_of_the_help_is_what_is_shown() {
     assert!(sample.len() > 20);
     assert_eq!(shown, sample);
 }
+
+#[test]
+fn a_misspelt_attribute_is_told_with_its_place_and_changes_nothing() {
+    let folder = Folder::new("misspelt");
+    let xml = "<templates>
+  <template name=\"A\" id=\"1\" step_id=\"x\">
+    <uInt32 name=\"X\" presense=\"optional\"><increment valeu=\"1\" key=\"k\"/></uInt32>
+    <uInt32 name=\"Y\" Presence=\"optional\"/>
+  </template>
+</templates>";
+    folder.write("feed.xml", xml.as_bytes());
+    folder.write("feed.dat", &[4, 0, 0, 0, 0b1110_0000, 0x81, 0x81, 0x80]);
+    let told = "warning: feed.xml:3:22: uInt32 has no attribute presense; did you mean `presence`?\n\
+        warning: feed.xml:3:53: increment has no attribute valeu; did you mean `value`?\n";
+    for command in [
+        &["fast", "templates", "feed.xml"][..],
+        &["fast", "idl", "feed.xml"],
+        &[
+            "fast", "decode", "feed.dat", "-t", "feed.xml", "--limit", "0",
+        ],
+    ] {
+        let run = tickwire(&folder, command);
+        assert_eq!((run.status, &*run.stderr), (0, told));
+    }
+    let strict = tickwire(&folder, &["fast", "templates", "feed.xml", "--strict"]);
+    assert_eq!(strict.status, 1);
+}

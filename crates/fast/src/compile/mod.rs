@@ -79,7 +79,9 @@ fn compile_document<'d>(
         text_bytes: 0,
     };
     compiler.file(document.root_element(), refused)?;
-    Ok(compiler.plan)
+    let mut plan = compiler.plan;
+    plan.warnings = source.into_warnings();
+    Ok(plan)
 }
 
 struct Compiler<'s, 'd> {

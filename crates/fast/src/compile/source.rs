@@ -1,11 +1,15 @@
 //! Template XML as the compiler reads it: elements of FAST's namespace, attributes, places for errors. Knows nothing of
 //! what elements mean.
 
-use roxmltree::{Document, Node};
+use std::cell::RefCell;
+use std::collections::HashSet;
+
+use roxmltree::{Attribute, Document, Node};
+use tickwire_base::nearest_name;
 
 use super::characters;
 use super::text::Text;
-use crate::error::TemplateError;
+use crate::error::{TemplateError, TemplateWarning};
 use crate::{Code, Mode};
 
 /// A parsed template file.
@@ -13,6 +17,15 @@ pub(super) struct Source<'d> {
     text: &'d Text<'d>,
     namespace: Option<&'d str>,
     pub(super) mode: Mode,
+    warnings: RefCell<Warnings>,
+}
+
+/// What is odd about a file that is accepted.
+#[derive(Default)]
+struct Warnings {
+    list: Vec<TemplateWarning>,
+    /// Bytes of the file that have one: references lead to an element again and again.
+    at: HashSet<usize>,
 }
 
 impl<'d> Source<'d> {
@@ -22,7 +35,15 @@ impl<'d> Source<'d> {
             text,
             namespace: document.root_element().tag_name().namespace(),
             mode,
+            warnings: RefCell::default(),
         }
+    }
+
+    /// What was odd, once the file has been compiled.
+    pub(super) fn into_warnings(self) -> Vec<TemplateWarning> {
+        let mut warnings = self.warnings.into_inner().list;
+        warnings.sort_by_key(|warning| (warning.line, warning.column));
+        warnings
     }
 
     /// The child elements that are FAST's. Text between them is refused in strict mode.
@@ -174,23 +195,53 @@ impl<'d> Source<'d> {
     }
 
     /// In strict mode, refuses attributes that FAST does not give this element; those of other namespaces are skipped.
+    /// In lenient mode, warns of those that are nearly one that it could have.
     pub(super) fn check_attributes(
         &self,
         node: Node<'d, 'd>,
         known: &[&str],
     ) -> Result<(), TemplateError> {
-        if self.mode == Mode::Lenient {
-            return Ok(());
-        }
-        match node
-            .attributes()
-            .find(|a| a.namespace().is_none() && !known.contains(&a.name()))
-        {
-            None => Ok(()),
-            Some(attribute) => {
-                let detail = format!("{} has no attribute {}", self.name(node), attribute.name());
-                Err(self.error_at(attribute.range().start, Code::S1, detail))
+        let is_known = |name: &str| match self.mode {
+            Mode::Strict => known.contains(&name),
+            Mode::Lenient => known.iter().any(|known| known.eq_ignore_ascii_case(name)),
+        };
+        for attribute in node.attributes() {
+            if attribute.namespace().is_some() || is_known(attribute.name()) {
+                continue;
             }
+            let detail = format!("{} has no attribute {}", self.name(node), attribute.name());
+            match self.mode {
+                Mode::Strict => {
+                    return Err(self.error_at(attribute.range().start, Code::S1, detail));
+                }
+                Mode::Lenient => self.warn_of(node, attribute, known, &detail),
+            }
+        }
+        Ok(())
+    }
+
+    /// Dialects have attributes of their own. What is nearly a name of FAST's, which the element does not have, is
+    /// misspelt.
+    fn warn_of(
+        &self,
+        node: Node<'d, 'd>,
+        attribute: Attribute<'d, 'd>,
+        known: &[&str],
+        detail: &str,
+    ) {
+        let absent = known.iter().copied();
+        let mut absent = absent.filter(|name| self.attribute(node, name).is_none());
+        let name = attribute.name();
+        let near = nearest_name(name, absent.clone());
+        let Some(near) = near.or_else(|| absent.find(|known| is_swapped(name, known))) else {
+            return;
+        };
+        let at = attribute.range().start;
+        let mut warnings = self.warnings.borrow_mut();
+        if warnings.list.len() < MAX_WARNINGS && warnings.at.insert(at) {
+            let detail = format!("{detail}; did you mean `{near}`?");
+            let place = self.error_at(at, Code::S1, detail);
+            warnings.list.push(place.into());
         }
     }
 
@@ -202,6 +253,22 @@ impl<'d> Source<'d> {
         self.text.error(at, code, detail)
     }
 }
+
+/// Whether two neighbouring letters are all that is in another order.
+fn is_swapped(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let differs = |(x, y): (&u8, &u8)| x != y;
+    let Some(at) = a.iter().zip(b).position(differs) else {
+        return false;
+    };
+    match (&a[at..], &b[at..]) {
+        ([x1, x2, rest_a @ ..], [y1, y2, rest_b @ ..]) => (x1, x2) == (y2, y1) && rest_a == rest_b,
+        _ => false,
+    }
+}
+
+/// As many oddities are told.
+const MAX_WARNINGS: usize = 100;
 
 /// The namespaces of FAST templates.
 const VERSIONS: [&str; 3] = [
