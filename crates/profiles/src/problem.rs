@@ -53,6 +53,11 @@ pub enum LoadError {
         /// The file.
         path: PathBuf,
     },
+    /// The file is empty, so that it cannot be the one that is meant.
+    Empty {
+        /// The file.
+        path: PathBuf,
+    },
     /// The file says what cannot be obeyed.
     Invalid {
         /// The file.
@@ -91,6 +96,7 @@ impl fmt::Display for LoadError {
             Self::TooLong { path } => {
                 write!(f, "the QoS file {} is longer than 1 MiB", path.display())
             }
+            Self::Empty { path } => write!(f, "the QoS file {} is empty", path.display()),
             Self::Invalid { file, problems } => {
                 for (at, problem) in problems.iter().enumerate() {
                     let separator = if at == 0 { "" } else { "\n" };
@@ -118,6 +124,7 @@ impl std::error::Error for LoadError {
             Self::Read { source, .. } => Some(source),
             Self::Unknown(unknown) => Some(unknown),
             Self::TooLong { .. }
+            | Self::Empty { .. }
             | Self::Invalid { .. }
             | Self::NoFile { .. }
             | Self::NoDefault { .. } => None,

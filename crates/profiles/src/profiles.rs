@@ -31,7 +31,7 @@ impl Profiles {
     /// Reads a file of any of the three formats.
     ///
     /// # Errors
-    /// When it cannot be read, is longer than 1 MiB, or says what cannot be obeyed: then with the place of
+    /// When it cannot be read, is empty or longer than 1 MiB, or says what cannot be obeyed: then with the place of
     /// each error.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, LoadError> {
         let path = path.as_ref();
@@ -46,6 +46,11 @@ impl Profiles {
             .map_err(read)?;
         if text.len() as u64 > MAX_BYTES {
             return Err(LoadError::TooLong {
+                path: path.to_owned(),
+            });
+        }
+        if text.trim().is_empty() {
+            return Err(LoadError::Empty {
                 path: path.to_owned(),
             });
         }

@@ -9,7 +9,7 @@ use std::time::Instant;
 use clap::{Args, ValueEnum};
 use tickwire_fast::{Message, Record, ResetPolicy, Templates, Value, json};
 
-use super::diagnosis::{CUT_OFF, advice, is_misread};
+use super::diagnosis::{advice, cut_off, is_misread};
 use super::events::{Batch, Event, Line, PacketDecoder};
 use super::packets::{FileForm, MissingPackets, PacketFile, PacketOptions};
 use super::parallel::in_order;
@@ -349,15 +349,17 @@ impl BadPackets {
         }
         let packets = counted(self.count, "packet", "packets");
         let failure = Failure::new(format_args!("{packets} could not be decoded"));
-        Err(match advice() {
+        let end = || (self.count == 1).then(|| cut_off(file)).flatten();
+        Err(match advice().or_else(end) {
             Some(advice) => failure.hint(advice),
-            None if self.count == 1 && file.is_cut_off() => failure.hint(CUT_OFF),
-            None => failure.hint(
-                "`tickwire fast explain --failed` with the same options shows where a message goes wrong",
-            ),
+            None => failure.hint(EXPLAIN),
         })
     }
 }
+
+/// What to try where a few packets are bad.
+const EXPLAIN: &str =
+    "`tickwire fast explain --failed` with the same options shows where a message goes wrong";
 
 /// How the session's reset message is shown.
 pub(super) const RESET: &str = "(reset)";

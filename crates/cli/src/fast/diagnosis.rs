@@ -18,13 +18,23 @@ pub(crate) fn advice(
     templates: &Templates,
 ) -> Option<String> {
     let here = Sample::of_bad(file, options, templates)?;
-    let advice = cause(&here, file, options, templates).unwrap_or_else(|| {
-        format!(
+    if file.is_snapped() {
+        return Some(SNAPPED.to_owned());
+    }
+    let name = file.path().display();
+    if let Some(kind) = text_kind(file.bytes()) {
+        return Some(format!("{name} is {kind}, no file of packets"));
+    }
+    let advice = cause(&here, file, options, templates).unwrap_or_else(|| match here.framed {
+        0 => format!(
+            "no `--framing` finds packets in {name} that can be decoded: it seems to be no file of packets"
+        ),
+        _ => format!(
             "no other `--framing`, `--preamble` or `--reset` decodes the first packets: {} may belong to \
              another feed, or to another version of it; `tickwire fast explain --failed` shows where bytes \
              and templates part",
             options.templates.display()
-        )
+        ),
     });
     Some(match here.packets == 1 && file.is_cut_off() {
         true => format!("the file is cut off inside its first packet; if it is not, {advice}"),
@@ -34,6 +44,27 @@ pub(crate) fn advice(
 
 /// What is to be said of a file whose end is all that is wrong with it.
 pub(super) const CUT_OFF: &str = "the file is cut off inside its last packet: get the whole of it";
+
+/// What is to be said of a file if its end is missing.
+pub(crate) fn cut_off(file: &PacketFile) -> Option<String> {
+    file.is_cut_off().then(|| CUT_OFF.to_owned())
+}
+
+/// What is to be said of a capture whose packets are not whole.
+const SNAPPED: &str = "the packets of this capture were not kept whole: capture with `-s 0`, as in \
+    `tcpdump -s 0 -w FILE`";
+
+/// What a file is that begins as no packet does.
+fn text_kind(bytes: &[u8]) -> Option<&'static str> {
+    let text = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+    let (first, rest) = text.trim_ascii_start().split_first()?;
+    let second = rest.trim_ascii_start().first()?;
+    match (first, second) {
+        (b'<', b'?' | b'!' | b'a'..=b'z' | b'A'..=b'Z') => Some("XML"),
+        (b'{', b'"' | b'}') | (b'[', b'{' | b'[' | b'"' | b']') => Some("JSON"),
+        _ => None,
+    }
+}
 
 /// Whether most of the first packets cannot be decoded as they are read: then the others are not what they seem.
 pub(super) fn is_misread(
@@ -113,6 +144,8 @@ pub(super) fn known_ids(templates: &Templates) -> Option<String> {
 /// How a file's first packets decode.
 struct Sample {
     packets: usize,
+    /// Those that the framing finds.
+    framed: usize,
     /// Those of which all messages can be decoded.
     whole: usize,
     messages: usize,
@@ -130,6 +163,7 @@ impl Sample {
     fn take(file: &PacketFile, mut decoder: Decoder) -> Self {
         let mut sample = Self {
             packets: 0,
+            framed: 0,
             whole: 0,
             messages: 0,
             unknown: Vec::new(),
@@ -140,6 +174,7 @@ impl Sample {
                 decoder.lose();
                 continue;
             };
+            sample.framed += 1;
             if !packet.follows {
                 decoder.lose();
             }

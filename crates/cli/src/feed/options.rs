@@ -52,8 +52,11 @@ pub(crate) fn parse_ids(text: &str) -> Result<Vec<String>, String> {
             continue;
         };
         let range: std::ops::RangeInclusive<u64> = first..=last;
-        if range.is_empty() || last - first >= MAX_IDS {
-            return Err(format!("`{part}` has no, or more than {MAX_IDS} numbers"));
+        if range.is_empty() {
+            return Err(format!("the range `{part}` is backwards: `{last}-{first}`"));
+        }
+        if last - first >= MAX_IDS {
+            return Err(format!("`{part}` has more than {MAX_IDS} numbers"));
         }
         ids.extend(range.map(|id| id.to_string()));
     }
@@ -79,7 +82,8 @@ mod tests {
     fn ids_are_names_and_ranges() {
         let ids = parse_ids("7-9,ABC-D,12").expect("sound");
         assert_eq!(ids, ["7", "8", "9", "ABC-D", "12"]);
-        assert!(parse_ids("9-7").is_err());
+        let backwards = "the range `9-7` is backwards: `7-9`".to_owned();
+        assert_eq!(parse_ids("9-7"), Err(backwards));
         assert!(parse_ids("0-18446744073709551615").is_err());
     }
 }

@@ -159,6 +159,11 @@ impl Report {
         self.counts["packets"] == 0
     }
 
+    /// Whether one thing that is no packet is all that could not be read.
+    pub(super) fn is_one_loss(&self) -> bool {
+        self.counts["losses"] == 1 && self.counts["malformed"] == 0
+    }
+
     /// Writes it to standard output; as an event if this process is a stage.
     pub(super) fn write(&self, form: Form) -> Result<()> {
         if is_stage() {

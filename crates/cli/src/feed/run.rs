@@ -24,7 +24,7 @@ use super::receive::{Source, TICK};
 use super::report::{Form, Report};
 use super::subscribers::wait_for_subscribers;
 use crate::failure::{Failure, Result};
-use crate::fast::diagnosis::{advice, advice_about_ids};
+use crate::fast::diagnosis::{advice, advice_about_ids, cut_off};
 use crate::fast::packets::PacketOptions;
 use crate::fast::source::{DefaultTemplate, TemplateOptions};
 use crate::interrupt::Interrupt;
@@ -205,7 +205,8 @@ impl Arguments {
         };
         report.write(self.output)?;
         report.verdict(|unknown| match &source {
-            Source::File(file) => advice(file, &self.templates, &templates),
+            Source::File(file) => advice(file, &self.templates, &templates)
+                .or_else(|| report.is_one_loss().then(|| cut_off(file)).flatten()),
             Source::Lines(_) => advice_about_ids(unknown, &self.templates, &templates),
         })?;
         match report.is_of_nothing() && !interrupt.is_raised() {

@@ -72,7 +72,10 @@ enum Form {
 
 impl Arguments {
     pub(crate) fn run(self) -> Result<()> {
-        let profiles = Profiles::load(&self.file).map_err(Failure::new)?;
+        let profiles = Profiles::load(&self.file).map_err(|error| match self.is_fast() {
+            true => self.no_profile(),
+            false => Failure::new(error),
+        })?;
         for ignored in profiles.ignored() {
             let (file, line, message) = (profiles.file(), ignored.line, &ignored.message);
             note(format_args!("{file}:{line}: {message}"));
@@ -119,14 +122,17 @@ impl Arguments {
         self.topic.is_some() || self.all || self.output == Form::Toml
     }
 
+    /// Whether it is a file of FAST templates.
+    fn is_fast(&self) -> bool {
+        let text = std::fs::read_to_string(&self.file).unwrap_or_default();
+        Templates::parse(&text, Mode::Lenient).is_ok_and(|them| them.iter().next().is_some())
+    }
+
     /// The file may be another that the user has.
     fn no_profile(&self) -> Failure {
         let file = self.file.display();
         let failure = Failure::new(format_args!("{file} has no QoS profile"));
-        let text = std::fs::read_to_string(&self.file).unwrap_or_default();
-        let is_fast =
-            Templates::parse(&text, Mode::Lenient).is_ok_and(|them| them.iter().next().is_some());
-        match is_fast {
+        match self.is_fast() {
             true => failure.hint(format_args!(
                 "it is a file of FAST templates: `tickwire fast templates {file}` shows it"
             )),

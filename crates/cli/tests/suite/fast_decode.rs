@@ -424,3 +424,38 @@ fn what_has_no_end_and_what_is_empty_is_refused() {
     let refusal = "error: empty.dat is empty\n";
     assert_eq!((empty.status, &*empty.stderr), (1, refusal));
 }
+
+#[test]
+fn what_is_no_file_of_packets_is_told_so() {
+    let folder = Folder::new("no-packets");
+    folder.generate("simple", &["--messages", "40"]);
+    folder.write("feed.json", b"{\"template\": \"A\"}\n");
+    let mut noise = 7_u32;
+    let noise = std::iter::repeat_with(|| {
+        noise = noise.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (noise >> 24) as u8
+    });
+    folder.write("noise.dat", &noise.take(4_000).collect::<Vec<_>>());
+    for (file, hint) in [
+        (
+            "simple.xml",
+            "hint: simple.xml is XML, no file of packets\n",
+        ),
+        ("feed.json", "hint: feed.json is JSON, no file of packets\n"),
+        (
+            "noise.dat",
+            "hint: no `--framing` finds packets in noise.dat",
+        ),
+    ] {
+        let run = tickwire(&folder, &["fast", "decode", file, "-t", "simple.xml"]);
+        assert_eq!(run.status, 1);
+        assert!(run.stderr.contains(hint), "{}", run.stderr);
+        let run = ["feed", "run", "-t", "simple.xml", "--file", file];
+        let run = tickwire(&folder, &run);
+        assert!(
+            run.status == 1 && run.stderr.contains(hint),
+            "{}",
+            run.stderr
+        );
+    }
+}

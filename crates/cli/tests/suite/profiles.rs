@@ -323,6 +323,21 @@ fn a_file_without_profiles_is_told_what_it_is() {
     }
 }
 
+#[test]
+fn a_command_does_not_follow_a_file_that_is_none_of_qos() {
+    let folder = Folder::new("qos-foreign");
+    folder.write("empty.toml", b"\n");
+    folder.write("feed.xml", b"<templates/>");
+    for (file, refusal) in [
+        ("empty.toml", "the QoS file empty.toml is empty"),
+        ("feed.xml", "feed.xml:1:1: unknown root element `templates`"),
+    ] {
+        let run = tickwire(&folder, &["feed", "subscribe", "--qos-file", file]);
+        assert_eq!((run.status, run.stdout.as_str()), (2, ""));
+        assert!(run.stderr.contains(refusal), "{}", run.stderr);
+    }
+}
+
 /// The domain is the profile's, which the environment names.
 #[test]
 fn commands_follow_the_profile_of_the_environment() {

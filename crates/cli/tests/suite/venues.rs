@@ -535,6 +535,48 @@ fn the_lines_of_a_capture_are_arbitrated() {
 }
 
 #[test]
+fn a_capture_without_its_end_or_with_parts_of_packets_is_told_so() {
+    let folder = Folder::new("capture-cut");
+    let (frames, _) = encoded(venue("moex-asts"));
+    let records = capture(&datagrams(&frames));
+    folder.write("t.xml", style("moex-asts").as_bytes());
+    let file = pcap(&records, false);
+    folder.write("cut.pcap", &file[..file.len() - 3]);
+    let mut snapped = file[..24].to_vec();
+    for record in &records {
+        let (kept, len) = (&record[..50], u32::try_from(record.len()).expect("short"));
+        snapped.extend([[0; 4], [0; 4], 50_u32.to_le_bytes(), len.to_le_bytes()].concat());
+        snapped.extend(kept);
+    }
+    folder.write("snapped.pcap", &snapped);
+    let options = ["-t", "t.xml", "--venue", "moex-asts"];
+    for (file, hint) in [
+        (
+            "cut.pcap",
+            "hint: the file is cut off inside its last packet",
+        ),
+        (
+            "snapped.pcap",
+            "hint: the packets of this capture were not kept whole: capture with `-s 0`",
+        ),
+    ] {
+        let run = ["feed", "run", "--decode-only", "--file", file];
+        let run = tickwire(&folder, &[&run[..], &options].concat());
+        assert!(
+            run.status == 1 && run.stderr.contains(hint),
+            "{}",
+            run.stderr
+        );
+        let run = tickwire(&folder, &[&["fast", "decode", file], &options[..]].concat());
+        assert!(
+            run.status == 1 && run.stderr.contains(hint),
+            "{}",
+            run.stderr
+        );
+    }
+}
+
+#[test]
 fn a_text_of_hexadecimal_lines_is_packets() {
     let folder = Folder::new("hex");
     let (frames, lines) = encoded(venue("moex-asts"));

@@ -186,6 +186,20 @@ impl PacketFile {
         }
     }
 
+    /// Whether most of a capture's first datagrams were not captured whole.
+    pub fn is_snapped(&self) -> bool {
+        let Form::Capture(_, to) = self.form else {
+            return false;
+        };
+        let first = Capture::new(&self.bytes, to).take(FIRST);
+        let (mut snapped, mut all) = (0, 0);
+        for datagram in first {
+            all += 1;
+            snapped += usize::from(matches!(datagram, Err(CaptureError::Cut { .. })));
+        }
+        snapped * 2 > all
+    }
+
     /// Its packets, from the first on.
     pub fn packets(&self) -> Packets<'_> {
         Packets::new(self.frames(), self.preamble)
@@ -241,6 +255,9 @@ pub const MAX_STREAM: u64 = 1 << 28;
 
 /// Packets as they are in a file, and what is wrong between them, with the line of each.
 pub type BoxedLines<'a> = Box<dyn Iterator<Item = (Line, Result<Frame<'a>, BadPacket>)> + 'a>;
+
+/// As many datagrams are looked at for what is wrong with a capture.
+const FIRST: usize = 16;
 
 /// That a capture has datagrams that are meant, of each line; what cannot be read of it is told where it is read.
 fn check_destination(path: &Path, bytes: &[u8], to: Option<Destination>) -> Result<(), FileError> {

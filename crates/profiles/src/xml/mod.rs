@@ -37,8 +37,14 @@ pub(crate) fn read<'p>(
             return document;
         }
     };
-    let mut walk = Walk::new(problems, ignored);
     let root = xml.root_element();
+    if !ROOTS.contains(&root.tag_name().name()) {
+        // Below these, what Tickwire does not have is passed over. This is another file.
+        let (at, name) = (root.range().start, root.tag_name().name());
+        problems.unknown(at, "root element", name, ROOTS.into_iter());
+        return document;
+    }
+    let mut walk = Walk::new(problems, ignored);
     match root.tag_name().name() {
         "dds" => {
             for child in elements(root) {
@@ -58,8 +64,7 @@ fn top(node: Node<'_, '_>, walk: &mut Walk<'_, '_>, document: &mut Document) {
         "qos_profile" => dds::profile(node, "", walk, document),
         "profiles" => fast::profiles(node, walk, document),
         name => {
-            let known = ["qos_library", "qos_profile", "profiles", "dds"];
-            walk.unknown(node.range().start, "element", name, known.into_iter());
+            walk.unknown(node.range().start, "element", name, ROOTS.into_iter());
         }
     }
 }
@@ -119,6 +124,8 @@ fn syntax_error(text: &str, error: &roxmltree::Error) -> (usize, String) {
     (at, format!("no well-formed XML: {told}"))
 }
 
+/// The elements that may hold all others.
+const ROOTS: [&str; 4] = ["qos_library", "qos_profile", "profiles", "dds"];
 /// Attributes of one element.
 const MAX_ATTRIBUTES: usize = 64;
 /// Elements, texts and comments of a file.

@@ -374,6 +374,12 @@ const XML: &[(&str, &[&str])] = &[
         &["1:1: no well-formed XML: XML with DTD detected"],
     ),
     (
+        "<templates><template name='A' id='1'/></templates>",
+        &[
+            "1:1: unknown root element `templates`; there are dds, profiles, qos_library, qos_profile",
+        ],
+    ),
+    (
         "<dds><qos_libary/></dds>",
         &["1:6: unknown element `qos_libary`; did you mean `qos_library`?"],
     ),
