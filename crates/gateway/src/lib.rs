@@ -26,6 +26,7 @@ pub use lines::Lines;
 pub use mapping::{FeedTopic, MapError, Mapper, Mapping, TopicIndex};
 pub use publications::{
     ECHO_SUFFIX, PublicationCounters, PublicationError, PublicationOptions, Publications,
+    SlowReader,
 };
 pub use round_trips::RoundTrips;
 pub use timing::Timing;

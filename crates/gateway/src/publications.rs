@@ -11,7 +11,7 @@ use std::time::Duration;
 use tickwire::Instant;
 use tickwire::error::{EndpointError, Timeout, TopicError, WriteError};
 use tickwire::{
-    DataReader, DataReaderQos, DataWriter, DataWriterQos, DomainParticipant, DynamicType,
+    DataReader, DataReaderQos, DataWriter, DataWriterQos, DomainParticipant, DynamicType, Guid,
     ParticipantData, Publisher, PublisherQos, Serialized, SuspendedPublications,
 };
 use tickwire_transport::{ReceiveError, clock};
@@ -64,7 +64,7 @@ pub struct Publications<I> {
     until_idle: u32,
 }
 
-/// What went wrong with samples that have been sent all the same.
+/// What went wrong with samples that have been sent all the same, and what was waited for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PublicationCounters {
     /// Samples that are not in the log of their TRANSIENT or PERSISTENT writer: readers to come miss them.
@@ -74,6 +74,22 @@ pub struct PublicationCounters {
     pub not_synced: u64,
     /// The topic of the first of either, and why.
     pub first_not_stored: Option<String>,
+    /// Writes that waited for readers for longer than the `max_blocking_time` of their writer, which is
+    /// 2 ms unless its QoS says otherwise.
+    pub blocked: u64,
+    /// How long these waited in all.
+    pub blocked_for: Duration,
+}
+
+/// The reader that is furthest behind of those that are waited for.
+#[derive(Clone, Debug)]
+pub struct SlowReader {
+    /// The reader.
+    pub guid: Guid,
+    /// Samples written after the last that it has acknowledged.
+    pub behind: u64,
+    /// Whose it is, if discovery still knows it.
+    pub participant: Option<Arc<ParticipantData>>,
 }
 
 /// The QoS of a topic's writer, from that which keeps all samples and is reliable.
@@ -143,15 +159,38 @@ impl<I: FnMut() -> Result<(), ReceiveError>> Publications<I> {
     /// # Errors
     /// [`PublicationError::Unacknowledged`] if that takes longer than the options' patience.
     pub fn wait_for_acknowledgments(&self) -> Result<(), PublicationError> {
-        let deadline = clock::now() + self.options.patience;
+        let begin = clock::now();
+        let deadline = begin + self.options.patience;
         for publication in &self.publications {
             let acknowledged = publication.writer.wait_for_acknowledgments(left(deadline));
-            acknowledged.map_err(|timeout| PublicationError::Unacknowledged {
-                topic: publication.name.clone(),
-                timeout,
+            acknowledged.map_err(|mut timeout| {
+                timeout.waited = clock::now().since(begin);
+                PublicationError::Unacknowledged {
+                    topic: publication.name.clone(),
+                    timeout,
+                    reader: self.slowest_reader(publication),
+                }
             })?;
         }
         Ok(())
+    }
+
+    /// Whom a topic's writer waits for longest.
+    fn slowest_reader(&self, publication: &Publication) -> Option<SlowReader> {
+        let writer = &publication.writer;
+        let readers = writer.matched_subscriptions().into_iter();
+        let lags = readers.filter_map(|reader| {
+            let lag = writer.lag_of(reader.guid)?;
+            Some((lag.behind, reader.guid))
+        });
+        let (behind, guid) = lags.max_by_key(|(behind, _)| *behind)?;
+        let participants = self.participant.discovery().participants();
+        let mut owners = participants.into_iter();
+        Some(SlowReader {
+            guid,
+            behind,
+            participant: owners.find(|owner| owner.guid_prefix == guid.prefix),
+        })
     }
 
     /// Number of topics.
@@ -313,26 +352,40 @@ impl<I: FnMut() -> Result<(), ReceiveError>> Publish for Publications<I> {
         let Some(publication) = self.publications.get(topic.0) else {
             return Ok(());
         };
-        let mut deadline = None;
-        loop {
+        let mut blocked = None;
+        let written = loop {
             match publication.writer.write(sample) {
-                Ok(_) => return Ok(()),
-                Err(WriteError::Timeout { .. })
-                    if is_ahead(&mut deadline, self.options.patience) =>
-                {
-                    (self.idle)().map_err(PublicationError::Idle)?;
+                Ok(_) => break Ok(()),
+                Err(WriteError::Timeout { waited }) => {
+                    let blocked = blocked.get_or_insert_with(|| Blocked::new(waited));
+                    let waited = blocked.until(clock::now());
+                    if waited >= self.options.patience {
+                        break Err(PublicationError::NoRoom {
+                            topic: publication.name.clone(),
+                            waited,
+                            reader: self.slowest_reader(publication),
+                        });
+                    }
+                    if let Err(error) = (self.idle)() {
+                        break Err(PublicationError::Idle(error));
+                    }
                 }
                 // Readers that live have the sample. They do not suffer for those to come.
                 Err(error @ (WriteError::Store(_) | WriteError::Unsynced(_))) => {
                     self.counters.failed_to_keep(&publication.name, &error);
-                    return Ok(());
+                    break Ok(());
                 }
                 Err(error) => {
                     let topic = publication.name.clone();
-                    return Err(PublicationError::Write { topic, error });
+                    break Err(PublicationError::Write { topic, error });
                 }
             }
+        };
+        if let Some(blocked) = blocked {
+            self.counters.blocked += 1;
+            self.counters.blocked_for += blocked.until(clock::now());
         }
+        written
     }
 
     fn flush(&mut self) -> Result<(), PublicationError> {
@@ -380,12 +433,23 @@ pub enum PublicationError {
         /// Why.
         error: WriteError,
     },
+    /// Readers made no room for a sample in time.
+    NoRoom {
+        /// The topic.
+        topic: String,
+        /// How long was waited.
+        waited: Duration,
+        /// Who is furthest behind.
+        reader: Option<SlowReader>,
+    },
     /// Samples were not acknowledged in time.
     Unacknowledged {
         /// The topic.
         topic: String,
         /// How long was waited.
         timeout: Timeout,
+        /// Who is furthest behind.
+        reader: Option<SlowReader>,
     },
     /// The feed's sockets do not work.
     Idle(ReceiveError),
@@ -404,9 +468,38 @@ impl fmt::Display for PublicationError {
                 "topic {topic} has subscribers, but too few send its samples back on {topic}{ECHO_SUFFIX}: {timeout}"
             ),
             Self::Write { topic, error } => write!(f, "topic {topic}: {error}"),
-            Self::Unacknowledged { topic, timeout } => write!(f, "topic {topic}: {timeout}"),
+            Self::NoRoom {
+                topic,
+                waited,
+                reader,
+            } => {
+                write!(
+                    f,
+                    "topic {topic}: readers made no room for a sample after {waited:.1?}"
+                )?;
+                reader.iter().try_for_each(|reader| write!(f, ": {reader}"))
+            }
+            Self::Unacknowledged {
+                topic,
+                timeout,
+                reader,
+            } => {
+                write!(f, "topic {topic}: {timeout}")?;
+                reader.iter().try_for_each(|reader| write!(f, ": {reader}"))
+            }
             Self::Idle(error) => error.fmt(f),
         }
+    }
+}
+
+/// The name comes from the network: it is shown with escapes.
+impl fmt::Display for SlowReader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the reader {}", self.guid)?;
+        if let Some(participant) = &self.participant {
+            write!(f, " of {:?}", participant.entity_name)?;
+        }
+        write!(f, " is {} behind", self.behind)
     }
 }
 
@@ -428,10 +521,22 @@ fn left(deadline: Instant) -> Duration {
     deadline.since(clock::now())
 }
 
-/// Whether the deadline, set when first asked for, has not passed.
-fn is_ahead(deadline: &mut Option<Instant>, patience: Duration) -> bool {
-    let now = clock::now();
-    now < *deadline.get_or_insert(now + patience)
+/// A write that waits for room.
+struct Blocked {
+    /// When it was first known, and how long it had waited by then.
+    since: Instant,
+    before: Duration,
+}
+
+impl Blocked {
+    fn new(before: Duration) -> Self {
+        let since = clock::now();
+        Self { since, before }
+    }
+
+    fn until(&self, now: Instant) -> Duration {
+        self.before + now.since(self.since)
+    }
 }
 
 /// How long a write waits for room before `idle` is called.

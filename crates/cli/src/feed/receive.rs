@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::convert::Infallible;
-use std::fmt::Display;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::rc::Rc;
@@ -96,7 +95,7 @@ impl Source {
         tick: impl FnMut() -> Result<()>,
     ) -> Result<Duration>
     where
-        P::Error: Display,
+        P::Error: Into<Failure>,
     {
         let (mut begin, mut heard_out) = (Instant::now(), Duration::ZERO);
         match self {
@@ -108,7 +107,7 @@ impl Source {
                     match frame {
                         Ok(frame) => handler
                             .handle_packet(line, frame.packet)
-                            .map_err(Failure::new)?,
+                            .map_err(Into::into)?,
                         Err(error) => {
                             // The report has the count of all.
                             if handler.counters().losses == 0 {
@@ -128,7 +127,7 @@ impl Source {
                 }
             }
         }
-        handler.finish().map_err(Failure::new)?;
+        handler.finish().map_err(Into::into)?;
         Ok(begin.elapsed().saturating_sub(heard_out))
     }
 }
@@ -142,7 +141,7 @@ fn receive<P: Publish>(
     mut tick: impl FnMut() -> Result<()>,
 ) -> Result<Instant>
 where
-    P::Error: Display,
+    P::Error: Into<Failure>,
 {
     let mut first = None;
     let mut last = Instant::now();
@@ -158,7 +157,7 @@ where
                 handler.handle_loss();
             }
             let handled = handler.handle_packet(packet.line, &packet.bytes);
-            handled.map_err(Failure::new)?;
+            handled.map_err(Into::into)?;
             lines.borrow_mut().recycle(packet);
         } else if last.elapsed() > silence {
             break;
@@ -169,7 +168,7 @@ where
                 .map_or(next, |timeout| timeout.min(next));
             lines.borrow().wait(Some(deadline)).map_err(Failure::new)?;
         }
-        handler.handle_timeout().map_err(Failure::new)?;
+        handler.handle_timeout().map_err(Into::into)?;
         if ticked.elapsed() > TICK {
             ticked = Instant::now();
             tick()?;
@@ -181,7 +180,7 @@ where
 /// Takes what the slower line still has of the last packets, which it has not lost.
 fn hear_out<P: Publish>(handler: &mut FeedHandler<P>, lines: &RefCell<Lines>) -> Result<()>
 where
-    P::Error: Display,
+    P::Error: Into<Failure>,
 {
     let deadline = clock::now() + BEHIND;
     while clock::now() < deadline {
@@ -189,7 +188,7 @@ where
         let packet = lines.borrow_mut().next_packet();
         if let Some(packet) = packet {
             let handled = handler.handle_packet(packet.line, &packet.bytes);
-            handled.map_err(Failure::new)?;
+            handled.map_err(Into::into)?;
             lines.borrow_mut().recycle(packet);
         } else {
             lines.borrow().wait(Some(deadline)).map_err(Failure::new)?;

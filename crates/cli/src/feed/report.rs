@@ -13,7 +13,7 @@ use tickwire_gateway::{
 };
 
 use crate::failure::{Failure, Result};
-use crate::output::{ListFormat, counted, stdout, table, write_list};
+use crate::output::{ListFormat, counted, note, stdout, table, write_list};
 use crate::stage::{is_stage, tell};
 
 /// The form of the result.
@@ -115,6 +115,8 @@ impl Report {
             "overflowed": overflowed,
             "not_stored": 0,
             "not_synced": 0,
+            "blocked": 0,
+            "blocked_s": 0.0,
             "lost_packets": lines.lost,
             "gaps": lines.gaps,
             "restarts": lines.restarts,
@@ -142,6 +144,8 @@ impl Report {
         self.topics = topics;
         self.counts["not_stored"] = json!(counters.not_stored);
         self.counts["not_synced"] = json!(counters.not_synced);
+        self.counts["blocked"] = json!(counters.blocked);
+        self.counts["blocked_s"] = json!(counters.blocked_for.as_secs_f64());
         self.troubles.extend(not_kept(counters));
     }
 
@@ -199,6 +203,13 @@ impl Report {
         })
     }
 
+    /// Says on standard error what went wrong beside what ended the feed.
+    pub(super) fn note_troubles(&self) {
+        if !self.troubles.is_empty() && !is_stage() {
+            note(self.troubles.join("; "));
+        }
+    }
+
     fn to_json(&self) -> Value {
         let mut object = self.counts.clone();
         object["event"] = json!("report");
@@ -227,6 +238,11 @@ impl Report {
                 "empty",
                 counted(empty, "message", "messages")
             )?;
+        }
+        if let Some(writes @ 1..) = counts["blocked"].as_u64() {
+            let writes = counted(writes, "write", "writes");
+            let seconds = counts["blocked_s"].as_f64().unwrap_or_default();
+            writeln!(out, "{:<12}{writes}, {seconds:.3} s", "blocked")?;
         }
         for (name, count) in [("not stored", "not_stored"), ("not synced", "not_synced")] {
             if let Some(samples @ 1..) = counts[count].as_u64() {

@@ -66,7 +66,10 @@ subscribers as `--wait` says send samples back; beside subscribers that do not (
 the template Done.
 
 Where the store of TRANSIENT or PERSISTENT writers takes no more, as on a full disk, the feed goes on: \
-readers that are there get all samples, those that were not stored are counted, and the exit status is 1.",
+readers that are there get all samples, those that were not stored are counted, and the exit status is 1. \
+A reliable reader that makes no room for a KEEP_ALL writer is waited for, for `--patience`; then the feed ends \
+with a report, and the reader is named. How long writes were blocked is in the report (`blocked`), as far as they \
+waited for longer than 2 ms, or the profile's max_blocking_time.",
     after_help = "\
 Examples:
   tickwire feed run --templates feed.xml
@@ -199,11 +202,15 @@ impl Arguments {
             return Err(failure.hint(advice));
         }
         let interrupt = Interrupt::catch()?;
-        let report = match self.decode_only {
+        let (report, failure) = match self.decode_only {
             true => self.decode(&templates, &source, &interrupt)?,
             false => self.publish(&templates, &source, &interrupt)?,
         };
         report.write(self.output)?;
+        if let Some(failure) = failure {
+            report.note_troubles();
+            return Err(failure);
+        }
         report.verdict(|unknown| match &source {
             Source::File(file) => advice(file, &self.templates, &templates)
                 .or_else(|| report.is_one_loss().then(|| cut_off(file)).flatten()),
@@ -294,17 +301,12 @@ impl Arguments {
         templates: &Templates,
         source: &Source,
         interrupt: &Interrupt,
-    ) -> Result<Report> {
+    ) -> Result<(Report, Option<Failure>)> {
         let mut handler = FeedHandler::new(templates, self.handler_options(), None, Nobody);
         self.ready(0)?;
-        let elapsed = self.feed(&mut handler, source, interrupt, || 0)?;
-        Ok(Report::new(
-            &handler,
-            self.done(),
-            source.overflowed(),
-            None,
-            elapsed,
-        ))
+        let (elapsed, failure) = self.feed(&mut handler, source, interrupt, || 0);
+        let report = Report::new(&handler, self.done(), source.overflowed(), None, elapsed);
+        Ok((report, failure))
     }
 
     fn publish(
@@ -312,7 +314,7 @@ impl Arguments {
         templates: &Templates,
         source: &Source,
         interrupt: &Interrupt,
-    ) -> Result<Report> {
+    ) -> Result<(Report, Option<Failure>)> {
         let mapper = self.mapper(templates, source)?;
         let profile = &self.qos.profile;
         let network = NetworkOptions::new(self.domain, self.dds_interface.clone(), &self.qos);
@@ -353,16 +355,19 @@ impl Arguments {
             publications,
         );
         self.ready(topics)?;
-        let elapsed = self.feed(&mut handler, source, interrupt, || round_trips.count())?;
+        let (elapsed, mut failure) =
+            self.feed(&mut handler, source, interrupt, || round_trips.count());
         let begin = Instant::now();
         let expected = match self.no_echo {
             true => 0,
             false => Report::published(handler.counters(), self.done()) * u64::from(self.wait),
         };
         // Who ends a feed does not wait for what is under way.
-        if !interrupt.is_raised() {
+        if failure.is_none() && !interrupt.is_raised() {
             let acknowledged = handler.publish().wait_for_acknowledgments();
-            acknowledged.map_err(Failure::new)?;
+            failure = acknowledged.err().map(Failure::from);
+        }
+        if failure.is_none() && !interrupt.is_raised() {
             self.wait_for_echoes(&round_trips, expected, interrupt)?;
         }
         if !is_stage() {
@@ -371,13 +376,13 @@ impl Arguments {
         let elapsed = elapsed + begin.elapsed();
         self.warn_of(handler.publish().other_publishers(), &mut others);
         // With `--wait 0` nobody knows how many subscribers there were.
-        let is_known = self.wait > 0 && !interrupt.is_raised();
+        let is_known = self.wait > 0 && failure.is_none() && !interrupt.is_raised();
         let expected = is_known.then_some(expected);
         let echoes = (!self.no_echo).then_some((&*round_trips, expected));
         let mut report = Report::new(&handler, self.done(), source.overflowed(), echoes, elapsed);
         let publications = handler.publish();
         report.published_on(publications.data_topic_count(), publications.counters());
-        Ok(report)
+        Ok((report, failure))
     }
 
     /// The mapper, with the topics of all securities that can be known by now.
@@ -401,28 +406,33 @@ impl Arguments {
         Ok(mapper)
     }
 
-    /// Handles packets until the feed ends; says how long it took from the first one on.
+    /// Handles packets until the feed ends, or something fails; says how long it took from the first one on.
     fn feed<P: Publish>(
         &self,
         handler: &mut FeedHandler<P>,
         source: &Source,
         interrupt: &Interrupt,
         echoed: impl Fn() -> u64,
-    ) -> Result<Duration>
+    ) -> (Duration, Option<Failure>)
     where
-        P::Error: std::fmt::Display,
+        P::Error: Into<Failure>,
     {
         let silence = self.silence.unwrap_or(Duration::MAX);
-        let elapsed = source.drive(handler, silence, interrupt, || match is_stage() {
+        let begin = Instant::now();
+        let driven = source.drive(handler, silence, interrupt, || match is_stage() {
             true => tell(&json!({"event": "progress", "echoed": echoed()})),
             false => Ok(()),
-        })?;
+        });
+        let elapsed = match driven {
+            Ok(elapsed) => elapsed,
+            Err(failure) => return (begin.elapsed(), Some(failure)),
+        };
         match handler.is_done() {
             true if !self.decode_only => self.say("Writing Done token"),
             true => {}
             false => self.say(format_args!("the feed ended without {}", self.done())),
         }
-        Ok(elapsed)
+        (elapsed, None)
     }
 
     /// Names those who publish the same topics, each once.

@@ -1,5 +1,6 @@
-//! Waiting for a feed's subscribers, and what is said meanwhile.
+//! Waiting for a feed's subscribers, what is said meanwhile, and of those that are too slow.
 
+use std::convert::Infallible;
 use std::time::{Duration, Instant};
 
 use tickwire_gateway::{PublicationError, Publications};
@@ -11,6 +12,7 @@ use crate::failure::{Failure, Result};
 use crate::interrupt::Interrupt;
 use crate::output::note;
 use crate::stage::is_stage;
+use crate::survey::Process;
 
 /// Waits until every topic has its subscribers, or until the user ends it. After a while it is said
 /// what is waited for, and who does not match.
@@ -64,6 +66,34 @@ pub(super) fn wait_for_subscribers<I: FnMut() -> Result<(), ReceiveError>>(
         }
     }
     Ok(())
+}
+
+/// Why a feed could not be published to its end.
+impl From<PublicationError> for Failure {
+    fn from(error: PublicationError) -> Self {
+        let (topic, reader) = match &error {
+            PublicationError::NoRoom { topic, reader, .. }
+            | PublicationError::Unacknowledged { topic, reader, .. } => (topic, reader),
+            _ => return Self::new(error),
+        };
+        // Names come from the network: they are shown with escapes.
+        let process = reader.iter().filter_map(|reader| {
+            let process = Process::of(reader.participant.as_ref()?).to_string();
+            (!process.is_empty()).then(|| format!(" (process of the reader: {process:?})"))
+        });
+        let process: String = process.collect();
+        Self::new(format_args!("{error}{process}")).hint(format_args!(
+            "`tickwire topic info {topic}` shows the readers; a longer `--patience` waits for them, and with a \
+             profile (`--qos-file`) of `writer.history.kind = 'keep_last'` nobody is waited for"
+        ))
+    }
+}
+
+/// What only decodes does not fail.
+impl From<Infallible> for Failure {
+    fn from(never: Infallible) -> Self {
+        match never {}
+    }
 }
 
 /// How long is waited for subscribers before it is said why.

@@ -11,7 +11,7 @@ use crate::common::{Domain, Folder, tickwire};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
-use tickwire::{DataWriterQos, DomainParticipant, DynamicType, Serialized};
+use tickwire::{DataReaderQos, DataWriterQos, DomainParticipant, DynamicType, Serialized};
 
 /// A command that runs beside the test and is killed if the test fails.
 struct Beside(Option<Child>);
@@ -246,6 +246,50 @@ writer.durability_service.history_kind = 'keep_all'
     let (status, received) = subscriber.end();
     assert_eq!(status, Some(0));
     assert_eq!(object(&received)[0]["received"], 4_000);
+}
+
+#[test]
+fn a_reader_that_makes_no_room_is_named_and_the_feed_reported() {
+    let folder = Folder::new("no-room");
+    folder.generate("simple", &["--messages", "2000"]);
+    folder.write(
+        "qos.toml",
+        b"profiles.small.writer.resource_limits.max_samples = 8\n",
+    );
+    let domain = Domain::reserve();
+    let run = ["feed", "run", "-t", "simple.xml", "-f", "simple.dat"];
+    let options = ["--no-echo", "--patience", "5s", "--qos-file", "qos.toml"];
+    let options = [&options[..], &["-d", &domain.id, "-o", "json"]].concat();
+    let handler = Beside::start(&folder, &[&run[..], &options].concat());
+    let id = domain.id.parse().expect("a number");
+    let builder = DomainParticipant::builder(id).name("sluggish");
+    let participant = builder.build().expect("a participant");
+    let view = participant.discovery();
+    let topics = || Some(view.publications()).filter(|them| them.len() == 5);
+    let topics = view.wait_for(Duration::from_secs(20), topics);
+    // They take nothing, and have room for two.
+    let _readers: Vec<_> = topics
+        .expect("the feed's topics")
+        .iter()
+        .map(|publication| {
+            let opaque = DynamicType::opaque(&publication.type_name, false);
+            let topic = participant.topic_of::<Serialized>(&publication.topic_name, opaque);
+            let qos = DataReaderQos::default().keep_all().reliable();
+            let qos = qos.with(|policies| policies.resource_limits.max_samples = Some(2));
+            let reader = participant.reader_with(&topic.expect("a sound name"), qos);
+            reader.expect("sound QoS")
+        })
+        .collect();
+    let (status, report, notes) = handler.end_with_notes();
+    assert_eq!(status, Some(1), "{notes}");
+    let told = ": readers made no room for a sample after 5.0s: the reader ";
+    assert!(notes.contains(told), "{notes}");
+    assert!(notes.contains(" of \"sluggish\" is "), "{notes}");
+    assert!(notes.contains("hint: `tickwire topic info "), "{notes}");
+    let report = object(&report);
+    assert!(report["published"].as_u64() > Some(0), "{notes}");
+    assert!(report["blocked"].as_u64() > Some(0));
+    assert!(report["blocked_s"].as_f64() >= Some(5.0));
 }
 
 /// What a subscriber beside a feed handler is told, and the feed handler.
