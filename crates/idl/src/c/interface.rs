@@ -61,7 +61,7 @@ impl<'m> C<'m> {
             }
             let mut taken = BTreeSet::new();
             for parameter in call.parameters(self.model) {
-                let parameter = names::member(parameter.name);
+                let parameter = names::parameter(parameter.name);
                 if !taken.insert(parameter.clone()) || parameter == RESULT {
                     let message = format!("`{parameter}` of `{}` is there twice in C", call.name);
                     return Err(self.refuse(call.position, message, "rename the parameter"));
@@ -214,7 +214,7 @@ impl<'m> C<'m> {
     fn prototype(&self, call: &Call, first: &str, last: &str) -> String {
         let mut all = vec![first.to_owned()];
         for parameter in call.parameters(self.model) {
-            let name = names::member(parameter.name);
+            let name = names::parameter(parameter.name);
             all.push(match parameter.direction {
                 Direction::In => self.given(parameter.ty, &name),
                 Direction::InOut | Direction::Out => self.taken_from(parameter.ty, &name),
@@ -391,22 +391,25 @@ impl<'m> C<'m> {
         }
         let parameters = call.parameters(self.model);
         for parameter in &parameters {
-            let field = names::member(parameter.name);
+            let (field, name) = (
+                names::member(parameter.name),
+                names::parameter(parameter.name),
+            );
             let is_in = parameter.direction == Direction::In;
             if parameter.direction == Direction::Out {
                 continue;
             }
             text.line(&match kind(self.model, parameter.ty) {
                 Kind::Array(..) => {
-                    format!("tw_rpc_move(_in.{field}, {field}, sizeof _in.{field});")
+                    format!("tw_rpc_move(_in.{field}, {name}, sizeof _in.{field});")
                 }
-                Kind::String(_) if is_in => format!("_in.{field} = (char *){field};"),
-                Kind::WString(_) if is_in => format!("_in.{field} = (uint16_t *){field};"),
+                Kind::String(_) if is_in => format!("_in.{field} = (char *){name};"),
+                Kind::WString(_) if is_in => format!("_in.{field} = (uint16_t *){name};"),
                 Kind::Struct(_) | Kind::Union(_) | Kind::Sequence(..) | Kind::Map(..) => {
-                    format!("_in.{field} = *{field};")
+                    format!("_in.{field} = *{name};")
                 }
-                _ if is_in => format!("_in.{field} = {field};"),
-                _ => format!("_in.{field} = *{field};"),
+                _ if is_in => format!("_in.{field} = {name};"),
+                _ => format!("_in.{field} = *{name};"),
             });
         }
         let asked = format!(
@@ -425,7 +428,7 @@ impl<'m> C<'m> {
         let outputs = parameters.iter();
         let outputs = outputs.filter(|it| it.direction != Direction::In);
         for parameter in outputs {
-            let name = names::member(parameter.name);
+            let name = names::parameter(parameter.name);
             let is_array = self.is_array(parameter.ty);
             if parameter.direction == Direction::InOut {
                 let at = if is_array {
@@ -435,7 +438,7 @@ impl<'m> C<'m> {
                 };
                 self.free(text, parameter.ty, &at);
             }
-            self.give(text, &name, &name, is_array);
+            self.give(text, &name, &names::member(parameter.name), is_array);
         }
         if let Some(ty) = call.result() {
             self.give(text, RESULT, RETURN, self.is_array(ty));

@@ -19,6 +19,15 @@ pub(super) fn member(name: &str) -> String {
     }
 }
 
+/// The name of a parameter, behind which there are types of other parameters.
+pub(super) fn parameter(name: &str) -> String {
+    let is_type = name.starts_with("tw_") || (name.ends_with("_t") && STANDARD.contains(&name));
+    match is_type {
+        true => format!("{name}_"),
+        false => member(name),
+    }
+}
+
 /// A primitive in names of functions and types of `tickwire/cdr.h`.
 pub(crate) fn primitive(primitive: Primitive) -> &'static str {
     match primitive {

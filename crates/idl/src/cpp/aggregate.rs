@@ -36,9 +36,9 @@ impl<'m> Cpp<'m> {
         }
         self.text.line("");
         for declared in [
-            format!("friend bool operator==(const {name} &a, const {name} &b);"),
-            format!("friend bool operator!=(const {name} &a, const {name} &b);"),
-            format!("friend void swap({name} &a, {name} &b);"),
+            format!("friend bool operator==(const {name} &_a, const {name} &_b);"),
+            format!("friend bool operator!=(const {name} &_a, const {name} &_b);"),
+            format!("friend void swap({name} &_a, {name} &_b);"),
         ] {
             self.text.line(&declared);
         }
@@ -65,7 +65,7 @@ impl<'m> Cpp<'m> {
         }
         let same = all.iter().map(|member| {
             let member = names::identifier(&member.name);
-            format!("a.{member}() == b.{member}()")
+            format!("_a.{member}() == _b.{member}()")
         });
         let same = same.collect::<Vec<_>>().join("\n        && ");
         self.operators(name, &same);
@@ -163,26 +163,26 @@ impl<'m> Cpp<'m> {
         }
     }
 
-    /// `==`, `!=` and `swap`.
+    /// `==`, `!=` and `swap`. Their parameters begin with `_`, as no name of IDL does: a type may be called `a`.
     pub(super) fn operators(&mut self, name: &str, same: &str) {
         let text = &mut self.functions;
         text.line("");
         let (same, both) = match same {
             "" => ("true", format!("const {name} &, const {name} &")),
-            same => (same, format!("const {name} &a, const {name} &b")),
+            same => (same, format!("const {name} &_a, const {name} &_b")),
         };
         text.open(&format!("inline bool operator==({both}) {{"));
         text.line(&format!("return {same};"));
         text.close("}");
         text.line(&format!(
-            "inline bool operator!=(const {name} &a, const {name} &b) {{ return !(a == b); }}"
+            "inline bool operator!=(const {name} &_a, const {name} &_b) {{ return !(_a == _b); }}"
         ));
-        text.open(&format!("inline void swap({name} &a, {name} &b) {{"));
+        text.open(&format!("inline void swap({name} &_a, {name} &_b) {{"));
         text.line(&format!(
-            "::tickwire::detail::Local<{name}> was(std::move(a));"
+            "::tickwire::detail::Local<{name}> was(std::move(_a));"
         ));
-        text.line("a = std::move(b);");
-        text.line("b = std::move(*was);");
+        text.line("_a = std::move(_b);");
+        text.line("_b = std::move(*was);");
         text.close("}");
     }
 

@@ -105,11 +105,11 @@ impl Cpp<'_> {
         text.line(&format!("{name}(){colon}{} {{}}", zeros.join(", ")));
         text.line("");
         text.open(&format!(
-            "friend bool operator==(const {name} &a, const {name} &b) {{"
+            "friend bool operator==(const {name} &_a, const {name} &_b) {{"
         ));
         let same = fields.iter().map(|it| {
             let field = member(&it.name);
-            format!("a.{field} == b.{field}")
+            format!("_a.{field} == _b.{field}")
         });
         text.line(&format!(
             "return {};",
@@ -117,7 +117,7 @@ impl Cpp<'_> {
         ));
         text.close("}");
         text.line(&format!(
-            "friend bool operator!=(const {name} &a, const {name} &b) {{ return !(a == b); }}"
+            "friend bool operator!=(const {name} &_a, const {name} &_b) {{ return !(_a == _b); }}"
         ));
         text.close("};");
         let full_name = self.name(id);

@@ -96,7 +96,8 @@ impl<'m> Cpp<'m> {
         self.functions.close("};");
         self.types_on_the_wire(&class, service.request, service.reply, &service.calls);
         self.client(&class, &service.calls);
-        self.service(&class, &service.calls);
+        let full_name = self.name(id);
+        self.service(&class, &full_name, &service.calls);
     }
 
     /// The types of requests and replies, and which operations there are.
@@ -218,7 +219,8 @@ impl<'m> Cpp<'m> {
         self.functions.close("}");
     }
 
-    fn service(&mut self, class: &str, calls: &[Call]) {
+    /// Within the class, what it and its parameters are called has other meanings: the interface has its name in full.
+    fn service(&mut self, class: &str, interface: &str, calls: &[Call]) {
         let text = &mut self.functions;
         text.line("");
         text.doc(&format!(
@@ -229,7 +231,7 @@ impl<'m> Cpp<'m> {
         text.label("public:");
         text.open(&format!(
             "{class}Service(const ::dds::domain::DomainParticipant &participant, const ::tickwire::rpc::Topics &service, \
-             std::shared_ptr<{class}> implementation)"
+             std::shared_ptr<{interface}> implementation)"
         ));
         text.line(&format!(
             ": _server(participant, service, {class}{WIRE}::types(), {class}{WIRE}::operations, {},",
@@ -245,7 +247,7 @@ impl<'m> Cpp<'m> {
         text.line("");
         text.label("private:");
         text.open(&format!(
-            "static void answer({class} &_of, ::tickwire::rpc::detail::Call &_call) {{"
+            "static void answer({interface} &_of, ::tickwire::rpc::detail::Call &_call) {{"
         ));
         text.open("switch (_call.operation()) {");
         for call in calls {

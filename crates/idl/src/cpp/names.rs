@@ -12,14 +12,22 @@ pub(super) fn identifier(name: &str) -> String {
     }
 }
 
+/// The name of a definition, beside which types have functions.
+fn definition_name(name: &str) -> String {
+    match name {
+        "swap" => format!("_cxx_{name}"),
+        name => identifier(name),
+    }
+}
+
 /// The namespaces of a definition, and its name in them. What an interface defines is in one beside it, as a struct can
 /// have none.
 pub(super) fn path(model: &Model, definition: &Definition) -> Vec<String> {
-    let mut path = vec![identifier(&definition.name)];
+    let mut path = vec![definition_name(&definition.name)];
     let mut scope = definition.scope;
     while let Some(id) = scope {
         let outer = model.definition(id);
-        let name = identifier(&outer.name);
+        let name = definition_name(&outer.name);
         path.push(match outer.kind {
             DefinitionKind::Interface(_) => format!("{name}{TYPES}"),
             _ => name,
@@ -58,16 +66,17 @@ pub(super) fn primitive(primitive: Primitive) -> String {
 pub(super) fn constant(of: &Definition, literal: &str) -> String {
     match of.scope.is_none() && is_global(literal) {
         true => format!("_cxx_{literal}"),
-        false => identifier(literal),
+        false => definition_name(literal),
     }
 }
 
 /// Whether the headers that are included have something of that name outside of namespaces.
 fn is_global(name: &str) -> bool {
-    STANDARD.contains(&name) || GLOBAL.contains(&name)
+    let is_ours = name.starts_with("tw_") || name.starts_with("TW_");
+    is_ours || STANDARD.contains(&name) || GLOBAL.contains(&name)
 }
 
-/// What those of C++ have besides those of C, and what is ours.
+/// What those of C++ have besides those of C, and our namespaces.
 const GLOBAL: &[&str] = &[
     "alloca",
     "basename",

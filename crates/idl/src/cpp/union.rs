@@ -54,12 +54,12 @@ impl<'m> Cpp<'m> {
         let text = &mut self.text;
         text.line("");
         text.line(&format!(
-            "friend bool operator==(const {name} &a, const {name} &b);"
+            "friend bool operator==(const {name} &_a, const {name} &_b);"
         ));
         text.line(&format!(
-            "friend bool operator!=(const {name} &a, const {name} &b);"
+            "friend bool operator!=(const {name} &_a, const {name} &_b);"
         ));
-        text.line(&format!("friend void swap({name} &a, {name} &b);"));
+        text.line(&format!("friend void swap({name} &_a, {name} &_b);"));
         text.line("");
         text.label("private:");
         text.line(&format!("static std::size_t _which({discriminator} d);"));
@@ -77,7 +77,7 @@ impl<'m> Cpp<'m> {
         let here = self.namespaces.clone();
         self.enter_functions(&here);
         self.union_functions(name, &discriminator, of);
-        self.operators(name, "a._d() == b._d() && a._u_ == b._u_");
+        self.operators(name, "_a._d() == _b._d() && _a._u_ == _b._u_");
         self.print_union(&self.name(id), of);
         self.union_codec(id, of);
     }

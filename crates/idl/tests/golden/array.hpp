@@ -16,9 +16,9 @@ public:
     void note(const std::string &value);
     void note(std::string &&value);
 
-    friend bool operator==(const Level &a, const Level &b);
-    friend bool operator!=(const Level &a, const Level &b);
-    friend void swap(Level &a, Level &b);
+    friend bool operator==(const Level &_a, const Level &_b);
+    friend bool operator!=(const Level &_a, const Level &_b);
+    friend void swap(Level &_a, Level &_b);
 
 private:
     std::string note_{};
@@ -58,9 +58,9 @@ public:
     void frames(const std::array<std::vector<std::uint8_t>, 2> &value);
     void frames(std::array<std::vector<std::uint8_t>, 2> &&value);
 
-    friend bool operator==(const Arrays &a, const Arrays &b);
-    friend bool operator!=(const Arrays &a, const Arrays &b);
-    friend void swap(Arrays &a, Arrays &b);
+    friend bool operator==(const Arrays &_a, const Arrays &_b);
+    friend bool operator!=(const Arrays &_a, const Arrays &_b);
+    friend void swap(Arrays &_a, Arrays &_b);
 
 private:
     std::int32_t number_{};
@@ -111,14 +111,14 @@ inline Level::Level(std::string note)
 inline void Level::note(const std::string &value) { note_ = value; }
 inline void Level::note(std::string &&value) { note_ = std::move(value); }
 
-inline bool operator==(const Level &a, const Level &b) {
-    return a.note() == b.note();
+inline bool operator==(const Level &_a, const Level &_b) {
+    return _a.note() == _b.note();
 }
-inline bool operator!=(const Level &a, const Level &b) { return !(a == b); }
-inline void swap(Level &a, Level &b) {
-    ::tickwire::detail::Local<Level> was(std::move(a));
-    a = std::move(b);
-    b = std::move(*was);
+inline bool operator!=(const Level &_a, const Level &_b) { return !(_a == _b); }
+inline void swap(Level &_a, Level &_b) {
+    ::tickwire::detail::Local<Level> was(std::move(_a));
+    _a = std::move(_b);
+    _b = std::move(*was);
 }
 
 template <class Traits>
@@ -178,19 +178,19 @@ inline void Arrays::levels(std::array<::arrays::Level, 2> &&value) { levels_ = s
 inline void Arrays::frames(const std::array<std::vector<std::uint8_t>, 2> &value) { frames_ = value; }
 inline void Arrays::frames(std::array<std::vector<std::uint8_t>, 2> &&value) { frames_ = std::move(value); }
 
-inline bool operator==(const Arrays &a, const Arrays &b) {
-    return a.number() == b.number()
-        && a.digest() == b.digest()
-        && a.matrix() == b.matrix()
-        && a.names() == b.names()
-        && a.levels() == b.levels()
-        && a.frames() == b.frames();
+inline bool operator==(const Arrays &_a, const Arrays &_b) {
+    return _a.number() == _b.number()
+        && _a.digest() == _b.digest()
+        && _a.matrix() == _b.matrix()
+        && _a.names() == _b.names()
+        && _a.levels() == _b.levels()
+        && _a.frames() == _b.frames();
 }
-inline bool operator!=(const Arrays &a, const Arrays &b) { return !(a == b); }
-inline void swap(Arrays &a, Arrays &b) {
-    ::tickwire::detail::Local<Arrays> was(std::move(a));
-    a = std::move(b);
-    b = std::move(*was);
+inline bool operator!=(const Arrays &_a, const Arrays &_b) { return !(_a == _b); }
+inline void swap(Arrays &_a, Arrays &_b) {
+    ::tickwire::detail::Local<Arrays> was(std::move(_a));
+    _a = std::move(_b);
+    _b = std::move(*was);
 }
 
 template <class Traits>

@@ -29,9 +29,9 @@ public:
     std::uint8_t &last() { return last_; }
     void last(std::uint8_t value);
 
-    friend bool operator==(const Market &a, const Market &b);
-    friend bool operator!=(const Market &a, const Market &b);
-    friend void swap(Market &a, Market &b);
+    friend bool operator==(const Market &_a, const Market &_b);
+    friend bool operator!=(const Market &_a, const Market &_b);
+    friend void swap(Market &_a, Market &_b);
 
 private:
     ::bitmasks::Phases phases_{};
@@ -68,15 +68,15 @@ inline void Market::phases(::bitmasks::Phases value) { phases_ = value; }
 
 inline void Market::last(std::uint8_t value) { last_ = value; }
 
-inline bool operator==(const Market &a, const Market &b) {
-    return a.phases() == b.phases()
-        && a.last() == b.last();
+inline bool operator==(const Market &_a, const Market &_b) {
+    return _a.phases() == _b.phases()
+        && _a.last() == _b.last();
 }
-inline bool operator!=(const Market &a, const Market &b) { return !(a == b); }
-inline void swap(Market &a, Market &b) {
-    ::tickwire::detail::Local<Market> was(std::move(a));
-    a = std::move(b);
-    b = std::move(*was);
+inline bool operator!=(const Market &_a, const Market &_b) { return !(_a == _b); }
+inline void swap(Market &_a, Market &_b) {
+    ::tickwire::detail::Local<Market> was(std::move(_a));
+    _a = std::move(_b);
+    _b = std::move(*was);
 }
 
 template <class Traits>

@@ -12,10 +12,10 @@ struct Base {
 
     Base() : low(0), flag(0) {}
 
-    friend bool operator==(const Base &a, const Base &b) {
-        return a.low == b.low && a.flag == b.flag;
+    friend bool operator==(const Base &_a, const Base &_b) {
+        return _a.low == _b.low && _a.flag == _b.flag;
     }
-    friend bool operator!=(const Base &a, const Base &b) { return !(a == b); }
+    friend bool operator!=(const Base &_a, const Base &_b) { return !(_a == _b); }
 };
 
 template <class Traits>
@@ -31,10 +31,10 @@ struct Bits : ::bitsets::Base {
 
     Bits() : level(0), wide(0) {}
 
-    friend bool operator==(const Bits &a, const Bits &b) {
-        return a.low == b.low && a.flag == b.flag && a.level == b.level && a.wide == b.wide;
+    friend bool operator==(const Bits &_a, const Bits &_b) {
+        return _a.low == _b.low && _a.flag == _b.flag && _a.level == _b.level && _a.wide == _b.wide;
     }
-    friend bool operator!=(const Bits &a, const Bits &b) { return !(a == b); }
+    friend bool operator!=(const Bits &_a, const Bits &_b) { return !(_a == _b); }
 };
 
 template <class Traits>
@@ -56,9 +56,9 @@ public:
     void bits(const ::bitsets::Bits &value);
     void bits(::bitsets::Bits &&value);
 
-    friend bool operator==(const Market &a, const Market &b);
-    friend bool operator!=(const Market &a, const Market &b);
-    friend void swap(Market &a, Market &b);
+    friend bool operator==(const Market &_a, const Market &_b);
+    friend bool operator!=(const Market &_a, const Market &_b);
+    friend void swap(Market &_a, Market &_b);
 
 private:
     ::bitsets::Bits bits_{};
@@ -117,14 +117,14 @@ inline Market::Market(::bitsets::Bits bits)
 inline void Market::bits(const ::bitsets::Bits &value) { bits_ = value; }
 inline void Market::bits(::bitsets::Bits &&value) { bits_ = std::move(value); }
 
-inline bool operator==(const Market &a, const Market &b) {
-    return a.bits() == b.bits();
+inline bool operator==(const Market &_a, const Market &_b) {
+    return _a.bits() == _b.bits();
 }
-inline bool operator!=(const Market &a, const Market &b) { return !(a == b); }
-inline void swap(Market &a, Market &b) {
-    ::tickwire::detail::Local<Market> was(std::move(a));
-    a = std::move(b);
-    b = std::move(*was);
+inline bool operator!=(const Market &_a, const Market &_b) { return !(_a == _b); }
+inline void swap(Market &_a, Market &_b) {
+    ::tickwire::detail::Local<Market> was(std::move(_a));
+    _a = std::move(_b);
+    _b = std::move(*was);
 }
 
 template <class Traits>

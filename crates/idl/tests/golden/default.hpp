@@ -63,9 +63,9 @@ public:
     /** Makes it the member that there is. */
     void number(std::int32_t value);
 
-    friend bool operator==(const Either &a, const Either &b);
-    friend bool operator!=(const Either &a, const Either &b);
-    friend void swap(Either &a, Either &b);
+    friend bool operator==(const Either &_a, const Either &_b);
+    friend bool operator!=(const Either &_a, const Either &_b);
+    friend void swap(Either &_a, Either &_b);
 
 private:
     static std::size_t _which(bool d);
@@ -102,9 +102,9 @@ public:
     void apart(const ::tickwire::external<std::int32_t> &value);
     void apart(::tickwire::external<std::int32_t> &&value);
 
-    friend bool operator==(const Order &a, const Order &b);
-    friend bool operator!=(const Order &a, const Order &b);
-    friend void swap(Order &a, Order &b);
+    friend bool operator==(const Order &_a, const Order &_b);
+    friend bool operator!=(const Order &_a, const Order &_b);
+    friend void swap(Order &_a, Order &_b);
 
 private:
     ::defaults::Side side_{::defaults::Side::SELL};
@@ -195,14 +195,14 @@ inline void Either::note(std::string &&value) {
 
 inline void Either::number(std::int32_t value) { if (_u_.index() != 2) _d(false); std::get<2>(_u_) = value; }
 
-inline bool operator==(const Either &a, const Either &b) {
-    return a._d() == b._d() && a._u_ == b._u_;
+inline bool operator==(const Either &_a, const Either &_b) {
+    return _a._d() == _b._d() && _a._u_ == _b._u_;
 }
-inline bool operator!=(const Either &a, const Either &b) { return !(a == b); }
-inline void swap(Either &a, Either &b) {
-    ::tickwire::detail::Local<Either> was(std::move(a));
-    a = std::move(b);
-    b = std::move(*was);
+inline bool operator!=(const Either &_a, const Either &_b) { return !(_a == _b); }
+inline void swap(Either &_a, Either &_b) {
+    ::tickwire::detail::Local<Either> was(std::move(_a));
+    _a = std::move(_b);
+    _b = std::move(*was);
 }
 
 template <class Traits>
@@ -329,18 +329,18 @@ inline void Order::live(bool value) { live_ = value; }
 inline void Order::apart(const ::tickwire::external<std::int32_t> &value) { apart_ = value; }
 inline void Order::apart(::tickwire::external<std::int32_t> &&value) { apart_ = std::move(value); }
 
-inline bool operator==(const Order &a, const Order &b) {
-    return a.side() == b.side()
-        && a.note() == b.note()
-        && a.price() == b.price()
-        && a.live() == b.live()
-        && a.apart() == b.apart();
+inline bool operator==(const Order &_a, const Order &_b) {
+    return _a.side() == _b.side()
+        && _a.note() == _b.note()
+        && _a.price() == _b.price()
+        && _a.live() == _b.live()
+        && _a.apart() == _b.apart();
 }
-inline bool operator!=(const Order &a, const Order &b) { return !(a == b); }
-inline void swap(Order &a, Order &b) {
-    ::tickwire::detail::Local<Order> was(std::move(a));
-    a = std::move(b);
-    b = std::move(*was);
+inline bool operator!=(const Order &_a, const Order &_b) { return !(_a == _b); }
+inline void swap(Order &_a, Order &_b) {
+    ::tickwire::detail::Local<Order> was(std::move(_a));
+    _a = std::move(_b);
+    _b = std::move(*was);
 }
 
 template <class Traits>

@@ -73,9 +73,9 @@ public:
     void both(const std::array<::enums::Side, 2> &value);
     void both(std::array<::enums::Side, 2> &&value);
 
-    friend bool operator==(const Order &a, const Order &b);
-    friend bool operator!=(const Order &a, const Order &b);
-    friend void swap(Order &a, Order &b);
+    friend bool operator==(const Order &_a, const Order &_b);
+    friend bool operator!=(const Order &_a, const Order &_b);
+    friend void swap(Order &_a, Order &_b);
 
 private:
     ::enums::Side side_{::enums::Side::NO_SIDE};
@@ -120,17 +120,17 @@ inline void Order::sides(std::vector<::enums::Side> &&value) { sides_ = std::mov
 inline void Order::both(const std::array<::enums::Side, 2> &value) { both_ = value; }
 inline void Order::both(std::array<::enums::Side, 2> &&value) { both_ = std::move(value); }
 
-inline bool operator==(const Order &a, const Order &b) {
-    return a.side() == b.side()
-        && a.size() == b.size()
-        && a.sides() == b.sides()
-        && a.both() == b.both();
+inline bool operator==(const Order &_a, const Order &_b) {
+    return _a.side() == _b.side()
+        && _a.size() == _b.size()
+        && _a.sides() == _b.sides()
+        && _a.both() == _b.both();
 }
-inline bool operator!=(const Order &a, const Order &b) { return !(a == b); }
-inline void swap(Order &a, Order &b) {
-    ::tickwire::detail::Local<Order> was(std::move(a));
-    a = std::move(b);
-    b = std::move(*was);
+inline bool operator!=(const Order &_a, const Order &_b) { return !(_a == _b); }
+inline void swap(Order &_a, Order &_b) {
+    ::tickwire::detail::Local<Order> was(std::move(_a));
+    _a = std::move(_b);
+    _b = std::move(*was);
 }
 
 template <class Traits>

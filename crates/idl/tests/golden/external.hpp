@@ -15,9 +15,9 @@ public:
     double &price() { return price_; }
     void price(double value);
 
-    friend bool operator==(const Level &a, const Level &b);
-    friend bool operator!=(const Level &a, const Level &b);
-    friend void swap(Level &a, Level &b);
+    friend bool operator==(const Level &_a, const Level &_b);
+    friend bool operator!=(const Level &_a, const Level &_b);
+    friend void swap(Level &_a, Level &_b);
 
 private:
     double price_{};
@@ -49,9 +49,9 @@ public:
     void other(const std::optional<::tickwire::external<::externals::Level>> &value);
     void other(std::optional<::tickwire::external<::externals::Level>> &&value);
 
-    friend bool operator==(const Order &a, const Order &b);
-    friend bool operator!=(const Order &a, const Order &b);
-    friend void swap(Order &a, Order &b);
+    friend bool operator==(const Order &_a, const Order &_b);
+    friend bool operator!=(const Order &_a, const Order &_b);
+    friend void swap(Order &_a, Order &_b);
 
 private:
     ::tickwire::external<std::int32_t> size_{};
@@ -100,14 +100,14 @@ inline Level::Level(double price)
 
 inline void Level::price(double value) { price_ = value; }
 
-inline bool operator==(const Level &a, const Level &b) {
-    return a.price() == b.price();
+inline bool operator==(const Level &_a, const Level &_b) {
+    return _a.price() == _b.price();
 }
-inline bool operator!=(const Level &a, const Level &b) { return !(a == b); }
-inline void swap(Level &a, Level &b) {
-    ::tickwire::detail::Local<Level> was(std::move(a));
-    a = std::move(b);
-    b = std::move(*was);
+inline bool operator!=(const Level &_a, const Level &_b) { return !(_a == _b); }
+inline void swap(Level &_a, Level &_b) {
+    ::tickwire::detail::Local<Level> was(std::move(_a));
+    _a = std::move(_b);
+    _b = std::move(*was);
 }
 
 template <class Traits>
@@ -162,17 +162,17 @@ inline void Order::level(::tickwire::external<::externals::Level> &&value) { lev
 inline void Order::other(const std::optional<::tickwire::external<::externals::Level>> &value) { other_ = value; }
 inline void Order::other(std::optional<::tickwire::external<::externals::Level>> &&value) { other_ = std::move(value); }
 
-inline bool operator==(const Order &a, const Order &b) {
-    return a.size() == b.size()
-        && a.note() == b.note()
-        && a.level() == b.level()
-        && a.other() == b.other();
+inline bool operator==(const Order &_a, const Order &_b) {
+    return _a.size() == _b.size()
+        && _a.note() == _b.note()
+        && _a.level() == _b.level()
+        && _a.other() == _b.other();
 }
-inline bool operator!=(const Order &a, const Order &b) { return !(a == b); }
-inline void swap(Order &a, Order &b) {
-    ::tickwire::detail::Local<Order> was(std::move(a));
-    a = std::move(b);
-    b = std::move(*was);
+inline bool operator!=(const Order &_a, const Order &_b) { return !(_a == _b); }
+inline void swap(Order &_a, Order &_b) {
+    ::tickwire::detail::Local<Order> was(std::move(_a));
+    _a = std::move(_b);
+    _b = std::move(*was);
 }
 
 template <class Traits>

@@ -16,9 +16,9 @@ public:
     void symbol(const std::string &value);
     void symbol(std::string &&value);
 
-    friend bool operator==(const Base &a, const Base &b);
-    friend bool operator!=(const Base &a, const Base &b);
-    friend void swap(Base &a, Base &b);
+    friend bool operator==(const Base &_a, const Base &_b);
+    friend bool operator!=(const Base &_a, const Base &_b);
+    friend void swap(Base &_a, Base &_b);
 
 private:
     std::string symbol_{};
@@ -33,9 +33,9 @@ public:
     double &price() { return price_; }
     void price(double value);
 
-    friend bool operator==(const Order &a, const Order &b);
-    friend bool operator!=(const Order &a, const Order &b);
-    friend void swap(Order &a, Order &b);
+    friend bool operator==(const Order &_a, const Order &_b);
+    friend bool operator!=(const Order &_a, const Order &_b);
+    friend void swap(Order &_a, Order &_b);
 
 private:
     double price_{};
@@ -83,14 +83,14 @@ inline Base::Base(std::string symbol)
 inline void Base::symbol(const std::string &value) { symbol_ = value; }
 inline void Base::symbol(std::string &&value) { symbol_ = std::move(value); }
 
-inline bool operator==(const Base &a, const Base &b) {
-    return a.symbol() == b.symbol();
+inline bool operator==(const Base &_a, const Base &_b) {
+    return _a.symbol() == _b.symbol();
 }
-inline bool operator!=(const Base &a, const Base &b) { return !(a == b); }
-inline void swap(Base &a, Base &b) {
-    ::tickwire::detail::Local<Base> was(std::move(a));
-    a = std::move(b);
-    b = std::move(*was);
+inline bool operator!=(const Base &_a, const Base &_b) { return !(_a == _b); }
+inline void swap(Base &_a, Base &_b) {
+    ::tickwire::detail::Local<Base> was(std::move(_a));
+    _a = std::move(_b);
+    _b = std::move(*was);
 }
 
 template <class Traits>
@@ -135,15 +135,15 @@ inline Order::Order(std::string symbol, double price)
 
 inline void Order::price(double value) { price_ = value; }
 
-inline bool operator==(const Order &a, const Order &b) {
-    return a.symbol() == b.symbol()
-        && a.price() == b.price();
+inline bool operator==(const Order &_a, const Order &_b) {
+    return _a.symbol() == _b.symbol()
+        && _a.price() == _b.price();
 }
-inline bool operator!=(const Order &a, const Order &b) { return !(a == b); }
-inline void swap(Order &a, Order &b) {
-    ::tickwire::detail::Local<Order> was(std::move(a));
-    a = std::move(b);
-    b = std::move(*was);
+inline bool operator!=(const Order &_a, const Order &_b) { return !(_a == _b); }
+inline void swap(Order &_a, Order &_b) {
+    ::tickwire::detail::Local<Order> was(std::move(_a));
+    _a = std::move(_b);
+    _b = std::move(*was);
 }
 
 template <class Traits>

@@ -18,9 +18,9 @@ public:
     void reason(const std::string &value);
     void reason(std::string &&value);
 
-    friend bool operator==(const Closed &a, const Closed &b);
-    friend bool operator!=(const Closed &a, const Closed &b);
-    friend void swap(Closed &a, Closed &b);
+    friend bool operator==(const Closed &_a, const Closed &_b);
+    friend bool operator!=(const Closed &_a, const Closed &_b);
+    friend void swap(Closed &_a, Closed &_b);
 
 private:
     std::string reason_{};
@@ -55,14 +55,14 @@ inline Closed::Closed(std::string reason)
 inline void Closed::reason(const std::string &value) { reason_ = value; }
 inline void Closed::reason(std::string &&value) { reason_ = std::move(value); }
 
-inline bool operator==(const Closed &a, const Closed &b) {
-    return a.reason() == b.reason();
+inline bool operator==(const Closed &_a, const Closed &_b) {
+    return _a.reason() == _b.reason();
 }
-inline bool operator!=(const Closed &a, const Closed &b) { return !(a == b); }
-inline void swap(Closed &a, Closed &b) {
-    ::tickwire::detail::Local<Closed> was(std::move(a));
-    a = std::move(b);
-    b = std::move(*was);
+inline bool operator!=(const Closed &_a, const Closed &_b) { return !(_a == _b); }
+inline void swap(Closed &_a, Closed &_b) {
+    ::tickwire::detail::Local<Closed> was(std::move(_a));
+    _a = std::move(_b);
+    _b = std::move(*was);
 }
 
 template <class Traits>
@@ -233,7 +233,7 @@ private:
 /** Serves the interface Market: a thread calls the implementation, one request after the other, as long as this lives. */
 class MarketService {
 public:
-    MarketService(const ::dds::domain::DomainParticipant &participant, const ::tickwire::rpc::Topics &service, std::shared_ptr<Market> implementation)
+    MarketService(const ::dds::domain::DomainParticipant &participant, const ::tickwire::rpc::Topics &service, std::shared_ptr<::interfaces::Market> implementation)
         : _server(participant, service, MarketWire::types(), MarketWire::operations, 3,
                   [implementation](::tickwire::rpc::detail::Call &_call) { answer(*implementation, _call); })
     {
@@ -242,7 +242,7 @@ public:
     ::tickwire::rpc::ServiceCounters counters() const { return _server.counters(); }
 
 private:
-    static void answer(Market &_of, ::tickwire::rpc::detail::Call &_call) {
+    static void answer(::interfaces::Market &_of, ::tickwire::rpc::detail::Call &_call) {
         switch (_call.operation()) {
         case 65774968u: {
             std::string symbol = ::tickwire::cdr::initial<::tickwire::cdr::Text<0>>();

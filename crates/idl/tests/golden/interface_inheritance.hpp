@@ -90,7 +90,7 @@ private:
 /** Serves the interface Service: a thread calls the implementation, one request after the other, as long as this lives. */
 class ServiceService {
 public:
-    ServiceService(const ::dds::domain::DomainParticipant &participant, const ::tickwire::rpc::Topics &service, std::shared_ptr<Service> implementation)
+    ServiceService(const ::dds::domain::DomainParticipant &participant, const ::tickwire::rpc::Topics &service, std::shared_ptr<::interfaces_of_two::Service> implementation)
         : _server(participant, service, ServiceWire::types(), ServiceWire::operations, 1,
                   [implementation](::tickwire::rpc::detail::Call &_call) { answer(*implementation, _call); })
     {
@@ -99,7 +99,7 @@ public:
     ::tickwire::rpc::ServiceCounters counters() const { return _server.counters(); }
 
 private:
-    static void answer(Service &_of, ::tickwire::rpc::detail::Call &_call) {
+    static void answer(::interfaces_of_two::Service &_of, ::tickwire::rpc::detail::Call &_call) {
         switch (_call.operation()) {
         case 18846175u: {
             _of.ping();
@@ -220,7 +220,7 @@ private:
 /** Serves the interface Market: a thread calls the implementation, one request after the other, as long as this lives. */
 class MarketService {
 public:
-    MarketService(const ::dds::domain::DomainParticipant &participant, const ::tickwire::rpc::Topics &service, std::shared_ptr<Market> implementation)
+    MarketService(const ::dds::domain::DomainParticipant &participant, const ::tickwire::rpc::Topics &service, std::shared_ptr<::interfaces_of_two::Market> implementation)
         : _server(participant, service, MarketWire::types(), MarketWire::operations, 2,
                   [implementation](::tickwire::rpc::detail::Call &_call) { answer(*implementation, _call); })
     {
@@ -229,7 +229,7 @@ public:
     ::tickwire::rpc::ServiceCounters counters() const { return _server.counters(); }
 
 private:
-    static void answer(Market &_of, ::tickwire::rpc::detail::Call &_call) {
+    static void answer(::interfaces_of_two::Market &_of, ::tickwire::rpc::detail::Call &_call) {
         switch (_call.operation()) {
         case 18846175u: {
             _of.ping();

@@ -35,9 +35,9 @@ public:
     std::int32_t &size() { return size_; }
     void size(std::int32_t value);
 
-    friend bool operator==(const Quote &a, const Quote &b);
-    friend bool operator!=(const Quote &a, const Quote &b);
-    friend void swap(Quote &a, Quote &b);
+    friend bool operator==(const Quote &_a, const Quote &_b);
+    friend bool operator!=(const Quote &_a, const Quote &_b);
+    friend void swap(Quote &_a, Quote &_b);
 
 private:
     std::string symbol_{};
@@ -86,18 +86,18 @@ inline void Quote::ask(double value) { ask_ = value; }
 
 inline void Quote::size(std::int32_t value) { size_ = value; }
 
-inline bool operator==(const Quote &a, const Quote &b) {
-    return a.symbol() == b.symbol()
-        && a.market() == b.market()
-        && a.bid() == b.bid()
-        && a.ask() == b.ask()
-        && a.size() == b.size();
+inline bool operator==(const Quote &_a, const Quote &_b) {
+    return _a.symbol() == _b.symbol()
+        && _a.market() == _b.market()
+        && _a.bid() == _b.bid()
+        && _a.ask() == _b.ask()
+        && _a.size() == _b.size();
 }
-inline bool operator!=(const Quote &a, const Quote &b) { return !(a == b); }
-inline void swap(Quote &a, Quote &b) {
-    ::tickwire::detail::Local<Quote> was(std::move(a));
-    a = std::move(b);
-    b = std::move(*was);
+inline bool operator!=(const Quote &_a, const Quote &_b) { return !(_a == _b); }
+inline void swap(Quote &_a, Quote &_b) {
+    ::tickwire::detail::Local<Quote> was(std::move(_a));
+    _a = std::move(_b);
+    _b = std::move(*was);
 }
 
 template <class Traits>

@@ -15,9 +15,9 @@ public:
     double &price() { return price_; }
     void price(double value);
 
-    friend bool operator==(const Level &a, const Level &b);
-    friend bool operator!=(const Level &a, const Level &b);
-    friend void swap(Level &a, Level &b);
+    friend bool operator==(const Level &_a, const Level &_b);
+    friend bool operator!=(const Level &_a, const Level &_b);
+    friend void swap(Level &_a, Level &_b);
 
 private:
     double price_{};
@@ -49,9 +49,9 @@ public:
     void words(const std::map<std::string, std::map<std::uint8_t, std::string>> &value);
     void words(std::map<std::string, std::map<std::uint8_t, std::string>> &&value);
 
-    friend bool operator==(const Maps &a, const Maps &b);
-    friend bool operator!=(const Maps &a, const Maps &b);
-    friend void swap(Maps &a, Maps &b);
+    friend bool operator==(const Maps &_a, const Maps &_b);
+    friend bool operator!=(const Maps &_a, const Maps &_b);
+    friend void swap(Maps &_a, Maps &_b);
 
 private:
     std::map<std::string, ::maps::Level> levels_{};
@@ -99,14 +99,14 @@ inline Level::Level(double price)
 
 inline void Level::price(double value) { price_ = value; }
 
-inline bool operator==(const Level &a, const Level &b) {
-    return a.price() == b.price();
+inline bool operator==(const Level &_a, const Level &_b) {
+    return _a.price() == _b.price();
 }
-inline bool operator!=(const Level &a, const Level &b) { return !(a == b); }
-inline void swap(Level &a, Level &b) {
-    ::tickwire::detail::Local<Level> was(std::move(a));
-    a = std::move(b);
-    b = std::move(*was);
+inline bool operator!=(const Level &_a, const Level &_b) { return !(_a == _b); }
+inline void swap(Level &_a, Level &_b) {
+    ::tickwire::detail::Local<Level> was(std::move(_a));
+    _a = std::move(_b);
+    _b = std::move(*was);
 }
 
 template <class Traits>
@@ -161,17 +161,17 @@ inline void Maps::frames(std::map<std::int32_t, std::vector<std::uint8_t>> &&val
 inline void Maps::words(const std::map<std::string, std::map<std::uint8_t, std::string>> &value) { words_ = value; }
 inline void Maps::words(std::map<std::string, std::map<std::uint8_t, std::string>> &&value) { words_ = std::move(value); }
 
-inline bool operator==(const Maps &a, const Maps &b) {
-    return a.levels() == b.levels()
-        && a.small() == b.small()
-        && a.frames() == b.frames()
-        && a.words() == b.words();
+inline bool operator==(const Maps &_a, const Maps &_b) {
+    return _a.levels() == _b.levels()
+        && _a.small() == _b.small()
+        && _a.frames() == _b.frames()
+        && _a.words() == _b.words();
 }
-inline bool operator!=(const Maps &a, const Maps &b) { return !(a == b); }
-inline void swap(Maps &a, Maps &b) {
-    ::tickwire::detail::Local<Maps> was(std::move(a));
-    a = std::move(b);
-    b = std::move(*was);
+inline bool operator!=(const Maps &_a, const Maps &_b) { return !(_a == _b); }
+inline void swap(Maps &_a, Maps &_b) {
+    ::tickwire::detail::Local<Maps> was(std::move(_a));
+    _a = std::move(_b);
+    _b = std::move(*was);
 }
 
 template <class Traits>

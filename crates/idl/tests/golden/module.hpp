@@ -15,9 +15,9 @@ public:
     double &price() { return price_; }
     void price(double value);
 
-    friend bool operator==(const Level &a, const Level &b);
-    friend bool operator!=(const Level &a, const Level &b);
-    friend void swap(Level &a, Level &b);
+    friend bool operator==(const Level &_a, const Level &_b);
+    friend bool operator!=(const Level &_a, const Level &_b);
+    friend void swap(Level &_a, Level &_b);
 
 private:
     double price_{};
@@ -35,9 +35,9 @@ public:
     void outer(const ::outer::Level &value);
     void outer(::outer::Level &&value);
 
-    friend bool operator==(const Level &a, const Level &b);
-    friend bool operator!=(const Level &a, const Level &b);
-    friend void swap(Level &a, Level &b);
+    friend bool operator==(const Level &_a, const Level &_b);
+    friend bool operator!=(const Level &_a, const Level &_b);
+    friend void swap(Level &_a, Level &_b);
 
 private:
     ::outer::Level outer_{};
@@ -58,9 +58,9 @@ public:
     void level(const ::outer::Level &value);
     void level(::outer::Level &&value);
 
-    friend bool operator==(const Book &a, const Book &b);
-    friend bool operator!=(const Book &a, const Book &b);
-    friend void swap(Book &a, Book &b);
+    friend bool operator==(const Book &_a, const Book &_b);
+    friend bool operator!=(const Book &_a, const Book &_b);
+    friend void swap(Book &_a, Book &_b);
 
 private:
     ::outer::Level level_{};
@@ -80,9 +80,9 @@ public:
     void level(const ::outer::inner::Level &value);
     void level(::outer::inner::Level &&value);
 
-    friend bool operator==(const Again &a, const Again &b);
-    friend bool operator!=(const Again &a, const Again &b);
-    friend void swap(Again &a, Again &b);
+    friend bool operator==(const Again &_a, const Again &_b);
+    friend bool operator!=(const Again &_a, const Again &_b);
+    friend void swap(Again &_a, Again &_b);
 
 private:
     ::outer::inner::Level level_{};
@@ -149,14 +149,14 @@ inline Level::Level(double price)
 
 inline void Level::price(double value) { price_ = value; }
 
-inline bool operator==(const Level &a, const Level &b) {
-    return a.price() == b.price();
+inline bool operator==(const Level &_a, const Level &_b) {
+    return _a.price() == _b.price();
 }
-inline bool operator!=(const Level &a, const Level &b) { return !(a == b); }
-inline void swap(Level &a, Level &b) {
-    ::tickwire::detail::Local<Level> was(std::move(a));
-    a = std::move(b);
-    b = std::move(*was);
+inline bool operator!=(const Level &_a, const Level &_b) { return !(_a == _b); }
+inline void swap(Level &_a, Level &_b) {
+    ::tickwire::detail::Local<Level> was(std::move(_a));
+    _a = std::move(_b);
+    _b = std::move(*was);
 }
 
 template <class Traits>
@@ -204,14 +204,14 @@ inline Level::Level(::outer::Level outer)
 inline void Level::outer(const ::outer::Level &value) { outer_ = value; }
 inline void Level::outer(::outer::Level &&value) { outer_ = std::move(value); }
 
-inline bool operator==(const Level &a, const Level &b) {
-    return a.outer() == b.outer();
+inline bool operator==(const Level &_a, const Level &_b) {
+    return _a.outer() == _b.outer();
 }
-inline bool operator!=(const Level &a, const Level &b) { return !(a == b); }
-inline void swap(Level &a, Level &b) {
-    ::tickwire::detail::Local<Level> was(std::move(a));
-    a = std::move(b);
-    b = std::move(*was);
+inline bool operator!=(const Level &_a, const Level &_b) { return !(_a == _b); }
+inline void swap(Level &_a, Level &_b) {
+    ::tickwire::detail::Local<Level> was(std::move(_a));
+    _a = std::move(_b);
+    _b = std::move(*was);
 }
 
 template <class Traits>
@@ -264,14 +264,14 @@ inline Book::Book(::outer::Level level)
 inline void Book::level(const ::outer::Level &value) { level_ = value; }
 inline void Book::level(::outer::Level &&value) { level_ = std::move(value); }
 
-inline bool operator==(const Book &a, const Book &b) {
-    return a.level() == b.level();
+inline bool operator==(const Book &_a, const Book &_b) {
+    return _a.level() == _b.level();
 }
-inline bool operator!=(const Book &a, const Book &b) { return !(a == b); }
-inline void swap(Book &a, Book &b) {
-    ::tickwire::detail::Local<Book> was(std::move(a));
-    a = std::move(b);
-    b = std::move(*was);
+inline bool operator!=(const Book &_a, const Book &_b) { return !(_a == _b); }
+inline void swap(Book &_a, Book &_b) {
+    ::tickwire::detail::Local<Book> was(std::move(_a));
+    _a = std::move(_b);
+    _b = std::move(*was);
 }
 
 template <class Traits>
@@ -321,14 +321,14 @@ inline Again::Again(::outer::inner::Level level)
 inline void Again::level(const ::outer::inner::Level &value) { level_ = value; }
 inline void Again::level(::outer::inner::Level &&value) { level_ = std::move(value); }
 
-inline bool operator==(const Again &a, const Again &b) {
-    return a.level() == b.level();
+inline bool operator==(const Again &_a, const Again &_b) {
+    return _a.level() == _b.level();
 }
-inline bool operator!=(const Again &a, const Again &b) { return !(a == b); }
-inline void swap(Again &a, Again &b) {
-    ::tickwire::detail::Local<Again> was(std::move(a));
-    a = std::move(b);
-    b = std::move(*was);
+inline bool operator!=(const Again &_a, const Again &_b) { return !(_a == _b); }
+inline void swap(Again &_a, Again &_b) {
+    ::tickwire::detail::Local<Again> was(std::move(_a));
+    _a = std::move(_b);
+    _b = std::move(*was);
 }
 
 template <class Traits>

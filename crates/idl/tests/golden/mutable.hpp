@@ -34,9 +34,9 @@ public:
     void prices(const std::vector<double> &value);
     void prices(std::vector<double> &&value);
 
-    friend bool operator==(const Order &a, const Order &b);
-    friend bool operator!=(const Order &a, const Order &b);
-    friend void swap(Order &a, Order &b);
+    friend bool operator==(const Order &_a, const Order &_b);
+    friend bool operator!=(const Order &_a, const Order &_b);
+    friend void swap(Order &_a, Order &_b);
 
 private:
     std::int32_t number_{};
@@ -87,18 +87,18 @@ inline void Order::size(std::optional<std::int16_t> &&value) { size_ = std::move
 inline void Order::prices(const std::vector<double> &value) { prices_ = value; }
 inline void Order::prices(std::vector<double> &&value) { prices_ = std::move(value); }
 
-inline bool operator==(const Order &a, const Order &b) {
-    return a.number() == b.number()
-        && a.note() == b.note()
-        && a.price() == b.price()
-        && a.size() == b.size()
-        && a.prices() == b.prices();
+inline bool operator==(const Order &_a, const Order &_b) {
+    return _a.number() == _b.number()
+        && _a.note() == _b.note()
+        && _a.price() == _b.price()
+        && _a.size() == _b.size()
+        && _a.prices() == _b.prices();
 }
-inline bool operator!=(const Order &a, const Order &b) { return !(a == b); }
-inline void swap(Order &a, Order &b) {
-    ::tickwire::detail::Local<Order> was(std::move(a));
-    a = std::move(b);
-    b = std::move(*was);
+inline bool operator!=(const Order &_a, const Order &_b) { return !(_a == _b); }
+inline void swap(Order &_a, Order &_b) {
+    ::tickwire::detail::Local<Order> was(std::move(_a));
+    _a = std::move(_b);
+    _b = std::move(*was);
 }
 
 template <class Traits>

@@ -20,9 +20,9 @@ public:
     void name(const std::string &value);
     void name(std::string &&value);
 
-    friend bool operator==(const Account &a, const Account &b);
-    friend bool operator!=(const Account &a, const Account &b);
-    friend void swap(Account &a, Account &b);
+    friend bool operator==(const Account &_a, const Account &_b);
+    friend bool operator!=(const Account &_a, const Account &_b);
+    friend void swap(Account &_a, Account &_b);
 
 private:
     std::int32_t number_{};
@@ -48,9 +48,9 @@ public:
     std::int32_t &size() { return size_; }
     void size(std::int32_t value);
 
-    friend bool operator==(const Position &a, const Position &b);
-    friend bool operator!=(const Position &a, const Position &b);
-    friend void swap(Position &a, Position &b);
+    friend bool operator==(const Position &_a, const Position &_b);
+    friend bool operator!=(const Position &_a, const Position &_b);
+    friend void swap(Position &_a, Position &_b);
 
 private:
     ::nested_keys::Account account_{};
@@ -102,15 +102,15 @@ inline void Account::number(std::int32_t value) { number_ = value; }
 inline void Account::name(const std::string &value) { name_ = value; }
 inline void Account::name(std::string &&value) { name_ = std::move(value); }
 
-inline bool operator==(const Account &a, const Account &b) {
-    return a.number() == b.number()
-        && a.name() == b.name();
+inline bool operator==(const Account &_a, const Account &_b) {
+    return _a.number() == _b.number()
+        && _a.name() == _b.name();
 }
-inline bool operator!=(const Account &a, const Account &b) { return !(a == b); }
-inline void swap(Account &a, Account &b) {
-    ::tickwire::detail::Local<Account> was(std::move(a));
-    a = std::move(b);
-    b = std::move(*was);
+inline bool operator!=(const Account &_a, const Account &_b) { return !(_a == _b); }
+inline void swap(Account &_a, Account &_b) {
+    ::tickwire::detail::Local<Account> was(std::move(_a));
+    _a = std::move(_b);
+    _b = std::move(*was);
 }
 
 template <class Traits>
@@ -185,16 +185,16 @@ inline void Position::code(std::array<std::uint8_t, 2> &&value) { code_ = std::m
 
 inline void Position::size(std::int32_t value) { size_ = value; }
 
-inline bool operator==(const Position &a, const Position &b) {
-    return a.account() == b.account()
-        && a.code() == b.code()
-        && a.size() == b.size();
+inline bool operator==(const Position &_a, const Position &_b) {
+    return _a.account() == _b.account()
+        && _a.code() == _b.code()
+        && _a.size() == _b.size();
 }
-inline bool operator!=(const Position &a, const Position &b) { return !(a == b); }
-inline void swap(Position &a, Position &b) {
-    ::tickwire::detail::Local<Position> was(std::move(a));
-    a = std::move(b);
-    b = std::move(*was);
+inline bool operator!=(const Position &_a, const Position &_b) { return !(_a == _b); }
+inline void swap(Position &_a, Position &_b) {
+    ::tickwire::detail::Local<Position> was(std::move(_a));
+    _a = std::move(_b);
+    _b = std::move(*was);
 }
 
 template <class Traits>

@@ -67,9 +67,9 @@ public:
     double &price() { return price_; }
     void price(double value);
 
-    friend bool operator==(const Numbers &a, const Numbers &b);
-    friend bool operator!=(const Numbers &a, const Numbers &b);
-    friend void swap(Numbers &a, Numbers &b);
+    friend bool operator==(const Numbers &_a, const Numbers &_b);
+    friend bool operator!=(const Numbers &_a, const Numbers &_b);
+    friend void swap(Numbers &_a, Numbers &_b);
 
 private:
     bool live_{};
@@ -142,27 +142,27 @@ inline void Numbers::ratio(float value) { ratio_ = value; }
 
 inline void Numbers::price(double value) { price_ = value; }
 
-inline bool operator==(const Numbers &a, const Numbers &b) {
-    return a.live() == b.live()
-        && a.byte() == b.byte()
-        && a.tiny() == b.tiny()
-        && a.small() == b.small()
-        && a.letter() == b.letter()
-        && a.wide_letter() == b.wide_letter()
-        && a.a() == b.a()
-        && a.b() == b.b()
-        && a.c() == b.c()
-        && a.d() == b.d()
-        && a.e() == b.e()
-        && a.f() == b.f()
-        && a.ratio() == b.ratio()
-        && a.price() == b.price();
+inline bool operator==(const Numbers &_a, const Numbers &_b) {
+    return _a.live() == _b.live()
+        && _a.byte() == _b.byte()
+        && _a.tiny() == _b.tiny()
+        && _a.small() == _b.small()
+        && _a.letter() == _b.letter()
+        && _a.wide_letter() == _b.wide_letter()
+        && _a.a() == _b.a()
+        && _a.b() == _b.b()
+        && _a.c() == _b.c()
+        && _a.d() == _b.d()
+        && _a.e() == _b.e()
+        && _a.f() == _b.f()
+        && _a.ratio() == _b.ratio()
+        && _a.price() == _b.price();
 }
-inline bool operator!=(const Numbers &a, const Numbers &b) { return !(a == b); }
-inline void swap(Numbers &a, Numbers &b) {
-    ::tickwire::detail::Local<Numbers> was(std::move(a));
-    a = std::move(b);
-    b = std::move(*was);
+inline bool operator!=(const Numbers &_a, const Numbers &_b) { return !(_a == _b); }
+inline void swap(Numbers &_a, Numbers &_b) {
+    ::tickwire::detail::Local<Numbers> was(std::move(_a));
+    _a = std::move(_b);
+    _b = std::move(*was);
 }
 
 template <class Traits>

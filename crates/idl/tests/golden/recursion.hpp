@@ -25,9 +25,9 @@ public:
     void next(const std::optional<::tickwire::external<::recursion::Node>> &value);
     void next(std::optional<::tickwire::external<::recursion::Node>> &&value);
 
-    friend bool operator==(const Node &a, const Node &b);
-    friend bool operator!=(const Node &a, const Node &b);
-    friend void swap(Node &a, Node &b);
+    friend bool operator==(const Node &_a, const Node &_b);
+    friend bool operator!=(const Node &_a, const Node &_b);
+    friend void swap(Node &_a, Node &_b);
 
 private:
     std::int32_t value_{};
@@ -71,16 +71,16 @@ inline void Node::children(std::vector<::recursion::Node> &&value) { children_ =
 inline void Node::next(const std::optional<::tickwire::external<::recursion::Node>> &value) { next_ = value; }
 inline void Node::next(std::optional<::tickwire::external<::recursion::Node>> &&value) { next_ = std::move(value); }
 
-inline bool operator==(const Node &a, const Node &b) {
-    return a.value() == b.value()
-        && a.children() == b.children()
-        && a.next() == b.next();
+inline bool operator==(const Node &_a, const Node &_b) {
+    return _a.value() == _b.value()
+        && _a.children() == _b.children()
+        && _a.next() == _b.next();
 }
-inline bool operator!=(const Node &a, const Node &b) { return !(a == b); }
-inline void swap(Node &a, Node &b) {
-    ::tickwire::detail::Local<Node> was(std::move(a));
-    a = std::move(b);
-    b = std::move(*was);
+inline bool operator!=(const Node &_a, const Node &_b) { return !(_a == _b); }
+inline void swap(Node &_a, Node &_b) {
+    ::tickwire::detail::Local<Node> was(std::move(_a));
+    _a = std::move(_b);
+    _b = std::move(*was);
 }
 
 template <class Traits>

@@ -27,9 +27,9 @@ public:
     void flags(const std::vector<bool> &value);
     void flags(std::vector<bool> &&value);
 
-    friend bool operator==(const Numbers &a, const Numbers &b);
-    friend bool operator!=(const Numbers &a, const Numbers &b);
-    friend void swap(Numbers &a, Numbers &b);
+    friend bool operator==(const Numbers &_a, const Numbers &_b);
+    friend bool operator!=(const Numbers &_a, const Numbers &_b);
+    friend void swap(Numbers &_a, Numbers &_b);
 
 private:
     std::vector<std::uint8_t> bytes_{};
@@ -72,16 +72,16 @@ inline void Numbers::prices(std::vector<double> &&value) { prices_ = std::move(v
 inline void Numbers::flags(const std::vector<bool> &value) { flags_ = value; }
 inline void Numbers::flags(std::vector<bool> &&value) { flags_ = std::move(value); }
 
-inline bool operator==(const Numbers &a, const Numbers &b) {
-    return a.bytes() == b.bytes()
-        && a.prices() == b.prices()
-        && a.flags() == b.flags();
+inline bool operator==(const Numbers &_a, const Numbers &_b) {
+    return _a.bytes() == _b.bytes()
+        && _a.prices() == _b.prices()
+        && _a.flags() == _b.flags();
 }
-inline bool operator!=(const Numbers &a, const Numbers &b) { return !(a == b); }
-inline void swap(Numbers &a, Numbers &b) {
-    ::tickwire::detail::Local<Numbers> was(std::move(a));
-    a = std::move(b);
-    b = std::move(*was);
+inline bool operator!=(const Numbers &_a, const Numbers &_b) { return !(_a == _b); }
+inline void swap(Numbers &_a, Numbers &_b) {
+    ::tickwire::detail::Local<Numbers> was(std::move(_a));
+    _a = std::move(_b);
+    _b = std::move(*was);
 }
 
 template <class Traits>

@@ -20,9 +20,9 @@ public:
     void note(const std::string &value);
     void note(std::string &&value);
 
-    friend bool operator==(const Level &a, const Level &b);
-    friend bool operator!=(const Level &a, const Level &b);
-    friend void swap(Level &a, Level &b);
+    friend bool operator==(const Level &_a, const Level &_b);
+    friend bool operator!=(const Level &_a, const Level &_b);
+    friend void swap(Level &_a, Level &_b);
 
 private:
     double price_{};
@@ -50,9 +50,9 @@ public:
     void frames(const std::vector<std::vector<std::uint8_t>> &value);
     void frames(std::vector<std::vector<std::uint8_t>> &&value);
 
-    friend bool operator==(const Book &a, const Book &b);
-    friend bool operator!=(const Book &a, const Book &b);
-    friend void swap(Book &a, Book &b);
+    friend bool operator==(const Book &_a, const Book &_b);
+    friend bool operator!=(const Book &_a, const Book &_b);
+    friend void swap(Book &_a, Book &_b);
 
 private:
     std::vector<::sequences_of_structs::Level> levels_{};
@@ -102,15 +102,15 @@ inline void Level::price(double value) { price_ = value; }
 inline void Level::note(const std::string &value) { note_ = value; }
 inline void Level::note(std::string &&value) { note_ = std::move(value); }
 
-inline bool operator==(const Level &a, const Level &b) {
-    return a.price() == b.price()
-        && a.note() == b.note();
+inline bool operator==(const Level &_a, const Level &_b) {
+    return _a.price() == _b.price()
+        && _a.note() == _b.note();
 }
-inline bool operator!=(const Level &a, const Level &b) { return !(a == b); }
-inline void swap(Level &a, Level &b) {
-    ::tickwire::detail::Local<Level> was(std::move(a));
-    a = std::move(b);
-    b = std::move(*was);
+inline bool operator!=(const Level &_a, const Level &_b) { return !(_a == _b); }
+inline void swap(Level &_a, Level &_b) {
+    ::tickwire::detail::Local<Level> was(std::move(_a));
+    _a = std::move(_b);
+    _b = std::move(*was);
 }
 
 template <class Traits>
@@ -175,16 +175,16 @@ inline void Book::words(std::vector<std::string> &&value) { words_ = std::move(v
 inline void Book::frames(const std::vector<std::vector<std::uint8_t>> &value) { frames_ = value; }
 inline void Book::frames(std::vector<std::vector<std::uint8_t>> &&value) { frames_ = std::move(value); }
 
-inline bool operator==(const Book &a, const Book &b) {
-    return a.levels() == b.levels()
-        && a.words() == b.words()
-        && a.frames() == b.frames();
+inline bool operator==(const Book &_a, const Book &_b) {
+    return _a.levels() == _b.levels()
+        && _a.words() == _b.words()
+        && _a.frames() == _b.frames();
 }
-inline bool operator!=(const Book &a, const Book &b) { return !(a == b); }
-inline void swap(Book &a, Book &b) {
-    ::tickwire::detail::Local<Book> was(std::move(a));
-    a = std::move(b);
-    b = std::move(*was);
+inline bool operator!=(const Book &_a, const Book &_b) { return !(_a == _b); }
+inline void swap(Book &_a, Book &_b) {
+    ::tickwire::detail::Local<Book> was(std::move(_a));
+    _a = std::move(_b);
+    _b = std::move(*was);
 }
 
 template <class Traits>

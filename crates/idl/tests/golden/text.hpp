@@ -33,9 +33,9 @@ public:
     void wide_bounded(const std::u16string &value);
     void wide_bounded(std::u16string &&value);
 
-    friend bool operator==(const Texts &a, const Texts &b);
-    friend bool operator!=(const Texts &a, const Texts &b);
-    friend void swap(Texts &a, Texts &b);
+    friend bool operator==(const Texts &_a, const Texts &_b);
+    friend bool operator!=(const Texts &_a, const Texts &_b);
+    friend void swap(Texts &_a, Texts &_b);
 
 private:
     std::string plain_{};
@@ -82,17 +82,17 @@ inline void Texts::wide(std::u16string &&value) { wide_ = std::move(value); }
 inline void Texts::wide_bounded(const std::u16string &value) { wide_bounded_ = value; }
 inline void Texts::wide_bounded(std::u16string &&value) { wide_bounded_ = std::move(value); }
 
-inline bool operator==(const Texts &a, const Texts &b) {
-    return a.plain() == b.plain()
-        && a.bounded() == b.bounded()
-        && a.wide() == b.wide()
-        && a.wide_bounded() == b.wide_bounded();
+inline bool operator==(const Texts &_a, const Texts &_b) {
+    return _a.plain() == _b.plain()
+        && _a.bounded() == _b.bounded()
+        && _a.wide() == _b.wide()
+        && _a.wide_bounded() == _b.wide_bounded();
 }
-inline bool operator!=(const Texts &a, const Texts &b) { return !(a == b); }
-inline void swap(Texts &a, Texts &b) {
-    ::tickwire::detail::Local<Texts> was(std::move(a));
-    a = std::move(b);
-    b = std::move(*was);
+inline bool operator!=(const Texts &_a, const Texts &_b) { return !(_a == _b); }
+inline void swap(Texts &_a, Texts &_b) {
+    ::tickwire::detail::Local<Texts> was(std::move(_a));
+    _a = std::move(_b);
+    _b = std::move(*was);
 }
 
 template <class Traits>

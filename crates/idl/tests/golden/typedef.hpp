@@ -15,9 +15,9 @@ public:
     double &price() { return price_; }
     void price(double value);
 
-    friend bool operator==(const Level &a, const Level &b);
-    friend bool operator!=(const Level &a, const Level &b);
-    friend void swap(Level &a, Level &b);
+    friend bool operator==(const Level &_a, const Level &_b);
+    friend bool operator!=(const Level &_a, const Level &_b);
+    friend void swap(Level &_a, Level &_b);
 
 private:
     double price_{};
@@ -60,9 +60,9 @@ public:
     void book(const ::typedefs::Book &value);
     void book(::typedefs::Book &&value);
 
-    friend bool operator==(const Market &a, const Market &b);
-    friend bool operator!=(const Market &a, const Market &b);
-    friend void swap(Market &a, Market &b);
+    friend bool operator==(const Market &_a, const Market &_b);
+    friend bool operator!=(const Market &_a, const Market &_b);
+    friend void swap(Market &_a, Market &_b);
 
 private:
     ::typedefs::Venue venue_{};
@@ -110,14 +110,14 @@ inline Level::Level(double price)
 
 inline void Level::price(double value) { price_ = value; }
 
-inline bool operator==(const Level &a, const Level &b) {
-    return a.price() == b.price();
+inline bool operator==(const Level &_a, const Level &_b) {
+    return _a.price() == _b.price();
 }
-inline bool operator!=(const Level &a, const Level &b) { return !(a == b); }
-inline void swap(Level &a, Level &b) {
-    ::tickwire::detail::Local<Level> was(std::move(a));
-    a = std::move(b);
-    b = std::move(*was);
+inline bool operator!=(const Level &_a, const Level &_b) { return !(_a == _b); }
+inline void swap(Level &_a, Level &_b) {
+    ::tickwire::detail::Local<Level> was(std::move(_a));
+    _a = std::move(_b);
+    _b = std::move(*was);
 }
 
 template <class Traits>
@@ -172,17 +172,17 @@ inline void Market::rows(::typedefs::Rows &&value) { rows_ = std::move(value); }
 inline void Market::book(const ::typedefs::Book &value) { book_ = value; }
 inline void Market::book(::typedefs::Book &&value) { book_ = std::move(value); }
 
-inline bool operator==(const Market &a, const Market &b) {
-    return a.venue() == b.venue()
-        && a.row() == b.row()
-        && a.rows() == b.rows()
-        && a.book() == b.book();
+inline bool operator==(const Market &_a, const Market &_b) {
+    return _a.venue() == _b.venue()
+        && _a.row() == _b.row()
+        && _a.rows() == _b.rows()
+        && _a.book() == _b.book();
 }
-inline bool operator!=(const Market &a, const Market &b) { return !(a == b); }
-inline void swap(Market &a, Market &b) {
-    ::tickwire::detail::Local<Market> was(std::move(a));
-    a = std::move(b);
-    b = std::move(*was);
+inline bool operator!=(const Market &_a, const Market &_b) { return !(_a == _b); }
+inline void swap(Market &_a, Market &_b) {
+    ::tickwire::detail::Local<Market> was(std::move(_a));
+    _a = std::move(_b);
+    _b = std::move(*was);
 }
 
 template <class Traits>

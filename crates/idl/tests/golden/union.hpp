@@ -15,9 +15,9 @@ public:
     double &price() { return price_; }
     void price(double value);
 
-    friend bool operator==(const Level &a, const Level &b);
-    friend bool operator!=(const Level &a, const Level &b);
-    friend void swap(Level &a, Level &b);
+    friend bool operator==(const Level &_a, const Level &_b);
+    friend bool operator!=(const Level &_a, const Level &_b);
+    friend void swap(Level &_a, Level &_b);
 
 private:
     double price_{};
@@ -61,9 +61,9 @@ public:
     /** Makes it the member that there is. */
     void other(std::uint8_t value);
 
-    friend bool operator==(const Choice &a, const Choice &b);
-    friend bool operator!=(const Choice &a, const Choice &b);
-    friend void swap(Choice &a, Choice &b);
+    friend bool operator==(const Choice &_a, const Choice &_b);
+    friend bool operator!=(const Choice &_a, const Choice &_b);
+    friend void swap(Choice &_a, Choice &_b);
 
 private:
     static std::size_t _which(std::int32_t d);
@@ -83,9 +83,9 @@ public:
     void choice(const ::unions::Choice &value);
     void choice(::unions::Choice &&value);
 
-    friend bool operator==(const Order &a, const Order &b);
-    friend bool operator!=(const Order &a, const Order &b);
-    friend void swap(Order &a, Order &b);
+    friend bool operator==(const Order &_a, const Order &_b);
+    friend bool operator!=(const Order &_a, const Order &_b);
+    friend void swap(Order &_a, Order &_b);
 
 private:
     ::unions::Choice choice_{};
@@ -141,14 +141,14 @@ inline Level::Level(double price)
 
 inline void Level::price(double value) { price_ = value; }
 
-inline bool operator==(const Level &a, const Level &b) {
-    return a.price() == b.price();
+inline bool operator==(const Level &_a, const Level &_b) {
+    return _a.price() == _b.price();
 }
-inline bool operator!=(const Level &a, const Level &b) { return !(a == b); }
-inline void swap(Level &a, Level &b) {
-    ::tickwire::detail::Local<Level> was(std::move(a));
-    a = std::move(b);
-    b = std::move(*was);
+inline bool operator!=(const Level &_a, const Level &_b) { return !(_a == _b); }
+inline void swap(Level &_a, Level &_b) {
+    ::tickwire::detail::Local<Level> was(std::move(_a));
+    _a = std::move(_b);
+    _b = std::move(*was);
 }
 
 template <class Traits>
@@ -256,14 +256,14 @@ inline void Choice::level(::unions::Level &&value) {
 
 inline void Choice::other(std::uint8_t value) { if (_u_.index() != 4) _d(0); std::get<4>(_u_) = value; }
 
-inline bool operator==(const Choice &a, const Choice &b) {
-    return a._d() == b._d() && a._u_ == b._u_;
+inline bool operator==(const Choice &_a, const Choice &_b) {
+    return _a._d() == _b._d() && _a._u_ == _b._u_;
 }
-inline bool operator!=(const Choice &a, const Choice &b) { return !(a == b); }
-inline void swap(Choice &a, Choice &b) {
-    ::tickwire::detail::Local<Choice> was(std::move(a));
-    a = std::move(b);
-    b = std::move(*was);
+inline bool operator!=(const Choice &_a, const Choice &_b) { return !(_a == _b); }
+inline void swap(Choice &_a, Choice &_b) {
+    ::tickwire::detail::Local<Choice> was(std::move(_a));
+    _a = std::move(_b);
+    _b = std::move(*was);
 }
 
 template <class Traits>
@@ -364,14 +364,14 @@ inline Order::Order(::unions::Choice choice)
 inline void Order::choice(const ::unions::Choice &value) { choice_ = value; }
 inline void Order::choice(::unions::Choice &&value) { choice_ = std::move(value); }
 
-inline bool operator==(const Order &a, const Order &b) {
-    return a.choice() == b.choice();
+inline bool operator==(const Order &_a, const Order &_b) {
+    return _a.choice() == _b.choice();
 }
-inline bool operator!=(const Order &a, const Order &b) { return !(a == b); }
-inline void swap(Order &a, Order &b) {
-    ::tickwire::detail::Local<Order> was(std::move(a));
-    a = std::move(b);
-    b = std::move(*was);
+inline bool operator!=(const Order &_a, const Order &_b) { return !(_a == _b); }
+inline void swap(Order &_a, Order &_b) {
+    ::tickwire::detail::Local<Order> was(std::move(_a));
+    _a = std::move(_b);
+    _b = std::move(*was);
 }
 
 template <class Traits>

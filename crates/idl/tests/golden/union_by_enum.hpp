@@ -69,9 +69,9 @@ public:
     void ask(const ::tickwire::external<std::int64_t> &value);
     void ask(::tickwire::external<std::int64_t> &&value);
 
-    friend bool operator==(const BySide &a, const BySide &b);
-    friend bool operator!=(const BySide &a, const BySide &b);
-    friend void swap(BySide &a, BySide &b);
+    friend bool operator==(const BySide &_a, const BySide &_b);
+    friend bool operator!=(const BySide &_a, const BySide &_b);
+    friend void swap(BySide &_a, BySide &_b);
 
 private:
     static std::size_t _which(::unions_by_enum::Side d);
@@ -159,14 +159,14 @@ inline void BySide::ask(::tickwire::external<std::int64_t> &&value) {
     std::get<2>(_u_) = std::move(*taken);
 }
 
-inline bool operator==(const BySide &a, const BySide &b) {
-    return a._d() == b._d() && a._u_ == b._u_;
+inline bool operator==(const BySide &_a, const BySide &_b) {
+    return _a._d() == _b._d() && _a._u_ == _b._u_;
 }
-inline bool operator!=(const BySide &a, const BySide &b) { return !(a == b); }
-inline void swap(BySide &a, BySide &b) {
-    ::tickwire::detail::Local<BySide> was(std::move(a));
-    a = std::move(b);
-    b = std::move(*was);
+inline bool operator!=(const BySide &_a, const BySide &_b) { return !(_a == _b); }
+inline void swap(BySide &_a, BySide &_b) {
+    ::tickwire::detail::Local<BySide> was(std::move(_a));
+    _a = std::move(_b);
+    _b = std::move(*was);
 }
 
 template <class Traits>

@@ -20,9 +20,9 @@ public:
     /** Makes it the member that there is. */
     void a(std::int16_t value);
 
-    friend bool operator==(const ByChar &a, const ByChar &b);
-    friend bool operator!=(const ByChar &a, const ByChar &b);
-    friend void swap(ByChar &a, ByChar &b);
+    friend bool operator==(const ByChar &_a, const ByChar &_b);
+    friend bool operator!=(const ByChar &_a, const ByChar &_b);
+    friend void swap(ByChar &_a, ByChar &_b);
 
 private:
     static std::size_t _which(char d);
@@ -46,9 +46,9 @@ public:
     /** Makes it the member that there is. */
     void yes(std::uint64_t value);
 
-    friend bool operator==(const ByBool &a, const ByBool &b);
-    friend bool operator!=(const ByBool &a, const ByBool &b);
-    friend void swap(ByBool &a, ByBool &b);
+    friend bool operator==(const ByBool &_a, const ByBool &_b);
+    friend bool operator!=(const ByBool &_a, const ByBool &_b);
+    friend void swap(ByBool &_a, ByBool &_b);
 
 private:
     static std::size_t _which(bool d);
@@ -123,14 +123,14 @@ inline void ByChar::_d(char d) {
 
 inline void ByChar::a(std::int16_t value) { if (_u_.index() != 1) _d('a'); std::get<1>(_u_) = value; }
 
-inline bool operator==(const ByChar &a, const ByChar &b) {
-    return a._d() == b._d() && a._u_ == b._u_;
+inline bool operator==(const ByChar &_a, const ByChar &_b) {
+    return _a._d() == _b._d() && _a._u_ == _b._u_;
 }
-inline bool operator!=(const ByChar &a, const ByChar &b) { return !(a == b); }
-inline void swap(ByChar &a, ByChar &b) {
-    ::tickwire::detail::Local<ByChar> was(std::move(a));
-    a = std::move(b);
-    b = std::move(*was);
+inline bool operator!=(const ByChar &_a, const ByChar &_b) { return !(_a == _b); }
+inline void swap(ByChar &_a, ByChar &_b) {
+    ::tickwire::detail::Local<ByChar> was(std::move(_a));
+    _a = std::move(_b);
+    _b = std::move(*was);
 }
 
 template <class Traits>
@@ -228,14 +228,14 @@ inline void ByBool::_d(bool d) {
 
 inline void ByBool::yes(std::uint64_t value) { if (_u_.index() != 1) _d(true); std::get<1>(_u_) = value; }
 
-inline bool operator==(const ByBool &a, const ByBool &b) {
-    return a._d() == b._d() && a._u_ == b._u_;
+inline bool operator==(const ByBool &_a, const ByBool &_b) {
+    return _a._d() == _b._d() && _a._u_ == _b._u_;
 }
-inline bool operator!=(const ByBool &a, const ByBool &b) { return !(a == b); }
-inline void swap(ByBool &a, ByBool &b) {
-    ::tickwire::detail::Local<ByBool> was(std::move(a));
-    a = std::move(b);
-    b = std::move(*was);
+inline bool operator!=(const ByBool &_a, const ByBool &_b) { return !(_a == _b); }
+inline void swap(ByBool &_a, ByBool &_b) {
+    ::tickwire::detail::Local<ByBool> was(std::move(_a));
+    _a = std::move(_b);
+    _b = std::move(*was);
 }
 
 template <class Traits>

@@ -26,9 +26,9 @@ public:
     /** Makes it the member that there is. */
     void b(std::uint8_t value);
 
-    friend bool operator==(const ByOctet &a, const ByOctet &b);
-    friend bool operator!=(const ByOctet &a, const ByOctet &b);
-    friend void swap(ByOctet &a, ByOctet &b);
+    friend bool operator==(const ByOctet &_a, const ByOctet &_b);
+    friend bool operator!=(const ByOctet &_a, const ByOctet &_b);
+    friend void swap(ByOctet &_a, ByOctet &_b);
 
 private:
     static std::size_t _which(std::uint8_t d);
@@ -52,9 +52,9 @@ public:
     /** Makes it the member that there is. */
     void price(double value);
 
-    friend bool operator==(const ByWide &a, const ByWide &b);
-    friend bool operator!=(const ByWide &a, const ByWide &b);
-    friend void swap(ByWide &a, ByWide &b);
+    friend bool operator==(const ByWide &_a, const ByWide &_b);
+    friend bool operator!=(const ByWide &_a, const ByWide &_b);
+    friend void swap(ByWide &_a, ByWide &_b);
 
 private:
     static std::size_t _which(char16_t d);
@@ -134,14 +134,14 @@ inline void ByOctet::a(std::int32_t value) { if (_u_.index() != 1) _d(1); std::g
 
 inline void ByOctet::b(std::uint8_t value) { if (_u_.index() != 2) _d(0); std::get<2>(_u_) = value; }
 
-inline bool operator==(const ByOctet &a, const ByOctet &b) {
-    return a._d() == b._d() && a._u_ == b._u_;
+inline bool operator==(const ByOctet &_a, const ByOctet &_b) {
+    return _a._d() == _b._d() && _a._u_ == _b._u_;
 }
-inline bool operator!=(const ByOctet &a, const ByOctet &b) { return !(a == b); }
-inline void swap(ByOctet &a, ByOctet &b) {
-    ::tickwire::detail::Local<ByOctet> was(std::move(a));
-    a = std::move(b);
-    b = std::move(*was);
+inline bool operator!=(const ByOctet &_a, const ByOctet &_b) { return !(_a == _b); }
+inline void swap(ByOctet &_a, ByOctet &_b) {
+    ::tickwire::detail::Local<ByOctet> was(std::move(_a));
+    _a = std::move(_b);
+    _b = std::move(*was);
 }
 
 template <class Traits>
@@ -244,14 +244,14 @@ inline void ByWide::_d(char16_t d) {
 
 inline void ByWide::price(double value) { if (_u_.index() != 1) _d(char16_t(0x20ac)); std::get<1>(_u_) = value; }
 
-inline bool operator==(const ByWide &a, const ByWide &b) {
-    return a._d() == b._d() && a._u_ == b._u_;
+inline bool operator==(const ByWide &_a, const ByWide &_b) {
+    return _a._d() == _b._d() && _a._u_ == _b._u_;
 }
-inline bool operator!=(const ByWide &a, const ByWide &b) { return !(a == b); }
-inline void swap(ByWide &a, ByWide &b) {
-    ::tickwire::detail::Local<ByWide> was(std::move(a));
-    a = std::move(b);
-    b = std::move(*was);
+inline bool operator!=(const ByWide &_a, const ByWide &_b) { return !(_a == _b); }
+inline void swap(ByWide &_a, ByWide &_b) {
+    ::tickwire::detail::Local<ByWide> was(std::move(_a));
+    _a = std::move(_b);
+    _b = std::move(*was);
 }
 
 template <class Traits>

@@ -27,9 +27,9 @@ public:
     std::int32_t &_cxx_errno() { return _cxx_errno_; }
     void _cxx_errno(std::int32_t value);
 
-    friend bool operator==(const _cxx_exit &a, const _cxx_exit &b);
-    friend bool operator!=(const _cxx_exit &a, const _cxx_exit &b);
-    friend void swap(_cxx_exit &a, _cxx_exit &b);
+    friend bool operator==(const _cxx_exit &_a, const _cxx_exit &_b);
+    friend bool operator!=(const _cxx_exit &_a, const _cxx_exit &_b);
+    friend void swap(_cxx_exit &_a, _cxx_exit &_b);
 
 private:
     std::string _cxx_struct_{};
@@ -90,9 +90,9 @@ public:
     ::words::_cxx_volatile &kind() { return kind_; }
     void kind(::words::_cxx_volatile value);
 
-    friend bool operator==(const Holder &a, const Holder &b);
-    friend bool operator!=(const Holder &a, const Holder &b);
-    friend void swap(Holder &a, Holder &b);
+    friend bool operator==(const Holder &_a, const Holder &_b);
+    friend bool operator!=(const Holder &_a, const Holder &_b);
+    friend void swap(Holder &_a, Holder &_b);
 
 private:
     ::_cxx_exit type_{};
@@ -143,17 +143,17 @@ inline void _cxx_exit::self(std::int32_t value) { self_ = value; }
 
 inline void _cxx_exit::_cxx_errno(std::int32_t value) { _cxx_errno_ = value; }
 
-inline bool operator==(const _cxx_exit &a, const _cxx_exit &b) {
-    return a._cxx_struct() == b._cxx_struct()
-        && a._cxx_class() == b._cxx_class()
-        && a.self() == b.self()
-        && a._cxx_errno() == b._cxx_errno();
+inline bool operator==(const _cxx_exit &_a, const _cxx_exit &_b) {
+    return _a._cxx_struct() == _b._cxx_struct()
+        && _a._cxx_class() == _b._cxx_class()
+        && _a.self() == _b.self()
+        && _a._cxx_errno() == _b._cxx_errno();
 }
-inline bool operator!=(const _cxx_exit &a, const _cxx_exit &b) { return !(a == b); }
-inline void swap(_cxx_exit &a, _cxx_exit &b) {
-    ::tickwire::detail::Local<_cxx_exit> was(std::move(a));
-    a = std::move(b);
-    b = std::move(*was);
+inline bool operator!=(const _cxx_exit &_a, const _cxx_exit &_b) { return !(_a == _b); }
+inline void swap(_cxx_exit &_a, _cxx_exit &_b) {
+    ::tickwire::detail::Local<_cxx_exit> was(std::move(_a));
+    _a = std::move(_b);
+    _b = std::move(*was);
 }
 
 template <class Traits>
@@ -221,15 +221,15 @@ inline void Holder::type(::_cxx_exit &&value) { type_ = std::move(value); }
 
 inline void Holder::kind(::words::_cxx_volatile value) { kind_ = value; }
 
-inline bool operator==(const Holder &a, const Holder &b) {
-    return a.type() == b.type()
-        && a.kind() == b.kind();
+inline bool operator==(const Holder &_a, const Holder &_b) {
+    return _a.type() == _b.type()
+        && _a.kind() == _b.kind();
 }
-inline bool operator!=(const Holder &a, const Holder &b) { return !(a == b); }
-inline void swap(Holder &a, Holder &b) {
-    ::tickwire::detail::Local<Holder> was(std::move(a));
-    a = std::move(b);
-    b = std::move(*was);
+inline bool operator!=(const Holder &_a, const Holder &_b) { return !(_a == _b); }
+inline void swap(Holder &_a, Holder &_b) {
+    ::tickwire::detail::Local<Holder> was(std::move(_a));
+    _a = std::move(_b);
+    _b = std::move(*was);
 }
 
 template <class Traits>

@@ -19,15 +19,21 @@ fn c(compilation: &Compilation, name: &str) -> CSource {
 
 /// Compiles a source file in a folder with all warnings.
 pub(crate) fn compiles(compiler: &str, standard: &str, language: &str, source: &Path) {
+    // What a variable has is known only where code is made.
+    let how = if language == "c" { "-O1" } else { READ };
+    run(compiler, &[standard, how], language, source);
+}
+
+/// The same without making code.
+pub(crate) fn reads(compiler: &str, standard: &str, language: &str, source: &Path) {
+    run(compiler, &[standard, READ], language, source);
+}
+
+fn run(compiler: &str, options: &[&str], language: &str, source: &Path) {
     let include = manifest().join("../../bindings/c/include");
     let compiled = Command::new(compiler)
-        .args([standard, "-Wall", "-Wextra", "-pedantic", "-Werror"])
-        // What a variable has is known only where code is made.
-        .arg(if language == "c" {
-            "-O1"
-        } else {
-            "-fsyntax-only"
-        })
+        .args(options)
+        .args(["-Wall", "-Wextra", "-pedantic", "-Werror"])
         .args(["-x", language, "-c", "-o", "/dev/null", "-I"])
         .arg(include)
         .arg("-I")
@@ -42,6 +48,8 @@ pub(crate) fn compiles(compiler: &str, standard: &str, language: &str, source: &
         source.display()
     );
 }
+
+const READ: &str = "-fsyntax-only";
 
 pub(crate) fn is_there(compiler: &str) -> bool {
     let version = Command::new(compiler).arg("--version").output();

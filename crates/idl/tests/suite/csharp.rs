@@ -46,6 +46,16 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 #[test]
 fn compilers_take_it_without_a_warning() {
     let folder = folder("csharp-corpus");
+    let dll = library(&folder);
+    for (name, compilation) in corpus(&["services.idl"], "cs") {
+        let source = folder.join(format!("{name}.cs"));
+        fs::write(&source, csharp(&compilation)).expect("it can be written");
+        compiles_beside(&dll, &source);
+    }
+}
+
+/// Compiles the package for .NET in a folder, for what is made of IDL.
+pub(crate) fn library(folder: &Path) -> PathBuf {
     let mut library = Vec::new();
     sources(&manifest().join("../../bindings/dotnet/src"), &mut library);
     let dll = folder.join("Tickwire.dll");
@@ -53,14 +63,14 @@ fn compilers_take_it_without_a_warning() {
     let mut arguments: Vec<&Path> = vec![Path::new("-unsafe"), &out];
     arguments.extend(library.iter().map(PathBuf::as_path));
     compiles(&arguments);
+    dll
+}
 
+/// Compiles what is made of IDL.
+pub(crate) fn compiles_beside(dll: &Path, source: &Path) {
     let reference = PathBuf::from(format!("-r:{}", dll.display()));
-    for (name, compilation) in corpus(&["services.idl"], "cs") {
-        let source = folder.join(format!("{name}.cs"));
-        fs::write(&source, csharp(&compilation)).expect("it can be written");
-        let out = PathBuf::from(format!("-out:{}", folder.join("corpus.dll").display()));
-        compiles(&[&out, &reference, &source]);
-    }
+    let out = PathBuf::from(format!("-out:{}", source.with_extension("dll").display()));
+    compiles(&[&out, &reference, source]);
 }
 
 fn refused(text: &str) -> String {

@@ -1,6 +1,7 @@
 //! The compiler on whole texts.
 
 mod c;
+mod clashes;
 mod corpus;
 mod cpp;
 mod csharp;
