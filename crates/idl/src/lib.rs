@@ -43,6 +43,7 @@ mod lexer;
 mod limits;
 mod literal;
 pub mod model;
+mod near;
 mod parse;
 mod preprocess;
 mod resolve;

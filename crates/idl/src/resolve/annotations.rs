@@ -5,6 +5,7 @@ use super::{Resolver, Result, Wrong};
 use crate::model::{
     Annotation, AutoId, DefinitionId, DefinitionKind, Extensibility, Primitive, Type, Value,
 };
+use crate::near::distance;
 use crate::source::Span;
 use crate::syntax::{self, Expression, ExpressionKind, Head, Path};
 
@@ -278,6 +279,15 @@ impl Resolver<'_> {
         let arguments = match definition {
             Some(id) => self.typed_arguments(annotation, id)?,
             None => {
+                if let Some(meant) = misspelt(name) {
+                    let message = format!("no annotation is called `@{name}`");
+                    let problem = self.context.error(annotation.span, message);
+                    problem.help(format_args!(
+                        "did you mean `@{meant}`? One of another meaning is defined by \
+                         `@annotation {name} {{ }};`"
+                    ));
+                    return Err(Wrong);
+                }
                 if !KEPT.contains(&name) {
                     let message = format!("no annotation is called `@{name}`: it is ignored");
                     let problem = self.context.problems.warning(annotation.span, message);
@@ -474,6 +484,33 @@ impl Resolver<'_> {
         Ok(())
     }
 }
+
+/// The annotation that is meant by a name that is none. Without it a type would silently be another one, as that without
+/// a key is. Of three letters and less many words differ in one, hence they are to be the same letters, but for `key`.
+fn misspelt(name: &str) -> Option<&'static str> {
+    if KEPT.contains(&name) || name.len() > MAX_COMPARED {
+        return None;
+    }
+    let name = name.to_ascii_lowercase();
+    let letters = |word: &str| {
+        let mut letters = word.as_bytes().to_vec();
+        letters.sort_unstable();
+        letters
+    };
+    let known = STANDARD
+        .iter()
+        .map(|one| one.name)
+        .chain(KEPT.iter().copied());
+    let distances = known.map(|known| (distance(&name, known), known));
+    let near = distances.filter(|(distance, known)| match known.len() {
+        0..=3 if *known != "key" => *distance == 1 && letters(&name) == letters(known),
+        length => *distance <= 1 + length / 8,
+    });
+    near.min().map(|(_, known)| known)
+}
+
+/// Letters of names that are compared.
+const MAX_COMPARED: usize = 64;
 
 /// What an annotation takes, and each of its arguments.
 const ANNOTATION_BYTES: usize = 64;

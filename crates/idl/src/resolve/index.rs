@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::near::distance;
 use crate::source::Span;
 use crate::syntax::{Definition, DefinitionKind, Name};
 
@@ -72,45 +73,7 @@ impl Index {
     }
 }
 
-/// How many letters are to be added, removed, changed or swapped with the next.
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b) = (a.as_bytes(), b.as_bytes());
-    let mut before: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.iter().enumerate() {
-        let mut row = vec![i + 1];
-        for (j, to) in b.iter().enumerate() {
-            let changed = last[j] + usize::from(from != to);
-            let mut best = changed.min(last[j + 1] + 1).min(row[j] + 1);
-            if i > 0 && j > 0 && a[i - 1] == *to && b[j - 1] == *from {
-                best = best.min(before[j - 1] + 1);
-            }
-            row.push(best);
-        }
-        before = std::mem::replace(&mut last, row);
-    }
-    last[b.len()]
-}
-
 /// Letters of names that are compared.
 const MAX_COMPARED: usize = 64;
 /// Names among which similar ones are looked for.
 const MAX_NAMES: usize = 4096;
-
-#[cfg(test)]
-mod tests {
-    use super::distance;
-
-    #[test]
-    fn distances_count_letters() {
-        for (a, b, expected) in [
-            ("quote", "quote", 0),
-            ("qoute", "quote", 1),
-            ("quotes", "quote", 1),
-            ("qote", "quote", 1),
-            ("", "abc", 3),
-        ] {
-            assert_eq!(distance(a, b), expected, "{a} {b}");
-        }
-    }
-}
