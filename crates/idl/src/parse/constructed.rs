@@ -30,6 +30,7 @@ impl Parser<'_> {
             let mut head = parser.head()?;
             let ty = parser.type_spec()?;
             let declarators = parser.declarators()?;
+            parser.no_value()?;
             let doc = parser.end_of("a member");
             head.doc = head.doc.take().or(doc);
             members.push(Member {
@@ -81,7 +82,10 @@ impl Parser<'_> {
             } else {
                 break;
             }
-            self.expect(':')?;
+            if !self.take(':') {
+                let help = "write `case LABEL: TYPE member;`";
+                return Err(self.expected_with_help("`:`", help));
+            }
         }
         if labels.is_empty() && default.is_none() {
             let help = "members of a union are behind `case LABEL:` or `default:`";
@@ -90,6 +94,7 @@ impl Parser<'_> {
         let mut head = self.head()?;
         let ty = self.type_spec()?;
         let declarator = self.declarator()?;
+        self.no_value()?;
         let doc = self.end_of("a member");
         head.doc = head.doc.take().or(comment).or(doc);
         Ok(Case {

@@ -132,6 +132,20 @@ impl Parser<'_> {
     }
 
     pub(super) fn declarator(&mut self) -> Result<Declarator> {
+        let help = match self.peek().kind {
+            TokenKind::Punctuation('[') => "write the dimensions behind the name: `TYPE name[3]`",
+            TokenKind::Punctuation('*' | '&') => {
+                "IDL has no pointers: write `string` for text, `sequence<TYPE>` for many, \
+                 `@optional` or `@external` before the member"
+            }
+            TokenKind::Punctuation('<') => {
+                "there are sequence<TYPE>, map<KEY, VALUE> and string<BOUND>"
+            }
+            _ => "write `TYPE name;`",
+        };
+        if self.peek().kind != TokenKind::Word {
+            return Err(self.expected_with_help("a name", help));
+        }
         let name = self.name()?;
         let mut dimensions = Vec::new();
         while self.take('[') {
@@ -139,6 +153,19 @@ impl Parser<'_> {
             self.expect(']')?;
         }
         Ok(Declarator { name, dimensions })
+    }
+
+    /// Says that a member is given no value by `=`, and goes on behind it.
+    pub(super) fn no_value(&mut self) -> Result<()> {
+        if !self.at('=') {
+            return Ok(());
+        }
+        let equals = self.advance();
+        let value = self.expression()?;
+        let text = self.context.sources.text(value.span).trim().to_owned();
+        let problem = self.error(equals, "members are given no value by `=`");
+        problem.help(format_args!("write `@default({text})` before the member"));
+        Ok(())
     }
 
     /// `a, b`

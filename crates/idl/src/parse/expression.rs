@@ -100,7 +100,7 @@ impl Parser<'_> {
                 let kind = ExpressionKind::Path(path);
                 return Ok(Expression { kind, span });
             }
-            _ => return Err(self.expected("a value")),
+            _ => return Err(self.expected_with_help("a value", VALUES)),
         };
         self.advance();
         let span = token.span;
@@ -115,6 +115,11 @@ impl Parser<'_> {
         let is_float = text.contains(['.', 'e', 'E']) && !text.starts_with("0x");
         match literal::float(text).filter(|value| is_float && value.is_finite()) {
             Some(value) => Ok(ExpressionKind::Float(value)),
+            None if literal::float(text).is_some_and(f64::is_infinite) => {
+                let problem = self.error(token, "this is beyond double");
+                problem.help("numbers with a point are up to 1.79e308");
+                Err(Wrong)
+            }
             None => {
                 let problem = self.error(token, "this is no number");
                 let help = match text.ends_with(['d', 'D']) {
@@ -158,3 +163,5 @@ impl Parser<'_> {
 
 /// Those that bind least first.
 const OPERATORS: &[&str] = &["|", "^", "&", "<>", "+-", "*/%"];
+const VALUES: &str =
+    "there are numbers, TRUE and FALSE, characters, strings, and names of constants";

@@ -88,6 +88,15 @@ impl<'a> Parser<'a> {
         second.unwrap_or(&self.tokens[self.tokens.len() - 1])
     }
 
+    /// The token that is this many behind the next.
+    fn peek_at(&mut self, count: usize) -> &'a Token {
+        self.peek();
+        let rest = self.tokens.iter().skip(self.at);
+        let mut rest = rest.filter(|token| token.kind != TokenKind::Pragma);
+        rest.nth(count)
+            .unwrap_or(&self.tokens[self.tokens.len() - 1])
+    }
+
     /// Takes the next token. There is always one more: the last is an end.
     fn advance(&mut self) -> &'a Token {
         let token = self.peek();
@@ -248,6 +257,20 @@ impl<'a> Parser<'a> {
         let escaped = token.text.strip_prefix('_');
         if escaped.is_none() && keyword(&token.text) == Some(Keyword::Reserved) {
             let word = &token.text;
+            let ends = self.peek_second().kind != TokenKind::Word;
+            let before = self.tokens[..self.at].iter().rev();
+            let ty = before
+                .take_while(|token| types::is_primitive(&token.text))
+                .last();
+            if let (Some(first), true, false) = (ty, types::is_primitive(word), ends) {
+                let place = first.span.to(token.span);
+                let message = format!("there is no type `{}`", self.context.sources.text(place));
+                let problem = self.context.error(place, message);
+                problem.help(
+                    "there are short, long, long long, with `unsigned` before them, and long double",
+                );
+                return Err(Wrong);
+            }
             let message = format!("`{word}` is a keyword, and no name");
             self.error(token, message).help(format_args!(
                 "write `_{word}`: the underscore is no part of the name"

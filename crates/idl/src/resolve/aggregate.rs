@@ -311,7 +311,7 @@ impl Resolver<'_> {
             let problem = self.context.error(span, "every value has a label already");
             problem.help("remove this default, which is never there");
         }
-        if all.is_empty() && cases.is_empty() {
+        if self.is_whole && all.is_empty() && cases.is_empty() {
             let problem = self
                 .context
                 .error(name.span, "a union has at least one member");

@@ -280,7 +280,7 @@ impl Resolver<'_> {
     }
 
     fn constant(&mut self, path: &Path) -> Result<Value> {
-        let entry = self.lookup(path)?;
+        let entry = self.lookup_value(path)?;
         if let Some(value) = self.entry_value(entry) {
             if let Value::String(text) = &value {
                 self.charge(text.len(), path.span)?;

@@ -59,7 +59,7 @@ impl Resolver<'_> {
                 value: fitting,
             });
         }
-        if items.is_empty() {
+        if self.is_whole && items.is_empty() {
             let problem = self
                 .context
                 .error(name.span, "an enum has at least one literal");
@@ -125,7 +125,7 @@ impl Resolver<'_> {
                 bit,
             });
         }
-        if items.is_empty() {
+        if self.is_whole && items.is_empty() {
             let problem = self
                 .context
                 .error(name.span, "a bitmask has at least one flag");
@@ -194,7 +194,7 @@ impl Resolver<'_> {
                 });
             }
         }
-        if of.bits == 0 {
+        if self.is_whole && of.bits == 0 && fields.is_empty() {
             let problem = self
                 .context
                 .error(name.span, "a bitset has at least one field");

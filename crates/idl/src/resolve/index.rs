@@ -7,7 +7,14 @@ use crate::source::Span;
 use crate::syntax::{Definition, DefinitionKind, Name};
 
 /// Where each name is defined, with the name in full.
-pub(super) struct Index(HashMap<String, Vec<(String, Span)>>);
+pub(super) struct Index(HashMap<String, Vec<Place>>);
+
+struct Place {
+    full: String,
+    span: Span,
+    /// Whether it is a constant or a literal, and no type.
+    is_value: bool,
+}
 
 impl Index {
     pub(super) fn new(definitions: &[Definition]) -> Self {
@@ -22,54 +29,79 @@ impl Index {
                 DefinitionKind::Module(name, inner) => {
                     self.add(inner, &format!("{scope}{}::", name.text));
                 }
-                DefinitionKind::Const(_, name, _)
-                | DefinitionKind::Struct { name, .. }
+                DefinitionKind::Const(_, name, _) => self.insert(scope, name, true),
+                DefinitionKind::Struct { name, .. }
                 | DefinitionKind::Union { name, .. }
                 | DefinitionKind::Bitmask(name, _)
                 | DefinitionKind::Bitset { name, .. }
-                | DefinitionKind::Exception(name, _) => self.insert(scope, name),
+                | DefinitionKind::Exception(name, _) => self.insert(scope, name, false),
                 DefinitionKind::Enum(name, items) => {
-                    self.insert(scope, name);
-                    items.iter().for_each(|item| self.insert(scope, &item.name));
+                    self.insert(scope, name, false);
+                    for item in items {
+                        self.insert(scope, &item.name, true);
+                    }
                 }
                 DefinitionKind::Typedef(_, declarators) => {
                     let names = declarators.iter().map(|declarator| &declarator.name);
-                    names.for_each(|name| self.insert(scope, name));
+                    names.for_each(|name| self.insert(scope, name, false));
                 }
                 _ => {}
             }
         }
     }
 
-    fn insert(&mut self, scope: &str, name: &Name) {
+    fn insert(&mut self, scope: &str, name: &Name, is_value: bool) {
         let places = self.0.entry(name.text.to_ascii_lowercase()).or_default();
         // More would help nobody.
         if places.len() < 8 {
-            places.push((format!("{scope}{}", name.text), name.span));
+            places.push(Place {
+                full: format!("{scope}{}", name.text),
+                span: name.span,
+                is_value,
+            });
         }
     }
 
     /// A definition of this name, in any scope.
     pub(super) fn find(&self, name: &str) -> Option<(&str, Span)> {
         let places = self.0.get(&name.to_ascii_lowercase())?;
-        places.first().map(|(full, span)| (full.as_str(), *span))
+        places
+            .first()
+            .map(|place| (place.full.as_str(), place.span))
     }
 
-    /// The full name of a definition whose name is like this one but for a letter or two.
-    pub(super) fn similar(&self, name: &str) -> Option<&str> {
+    /// Whether something of this full name is defined before a place, but for that of `except`.
+    pub(super) fn has_before(&self, full: &str, place: Span, except: Option<Span>) -> bool {
+        let last = full.rsplit("::").next().unwrap_or_default();
+        let places = self.0.get(&last.to_ascii_lowercase());
+        places.into_iter().flatten().any(|other| {
+            let is_before = other.span.file != place.file || other.span.start < place.start;
+            is_before && Some(other.span) != except && other.full.eq_ignore_ascii_case(full)
+        })
+    }
+
+    /// The full name of a definition whose name is like this one but for a letter or two: of one that can stand where a
+    /// value can, or a type. That of `except` is none.
+    pub(super) fn similar(&self, name: &str, is_value: bool, except: Option<Span>) -> Option<&str> {
         let name = name.to_ascii_lowercase();
         if name.len() > MAX_COMPARED || self.0.len() > MAX_NAMES {
             return None;
         }
-        let allowed = 1 + name.len() / 6;
-        let names = self
+        // Of two letters and less, all words are alike.
+        let allowed = match name.len() {
+            0..=2 => 0,
+            length => 1 + length / 6,
+        };
+        let all = self
             .0
             .iter()
             .filter(|(other, _)| other.len() <= MAX_COMPARED);
-        let distances = names.map(|(other, places)| (distance(&name, other), other, places));
+        let all = all.flat_map(|(other, places)| places.iter().map(move |place| (other, place)));
+        let all = all.filter(|(_, place)| place.is_value == is_value && Some(place.span) != except);
+        let distances = all.map(|(other, place)| (distance(&name, other), other, place));
         let near = distances.filter(|(distance, ..)| *distance <= allowed);
-        let (_, _, places) = near.min_by_key(|(distance, other, _)| (*distance, *other))?;
-        places.first().map(|(full, _)| full.as_str())
+        let (_, _, place) = near.min_by_key(|(distance, other, _)| (*distance, *other))?;
+        Some(&place.full)
     }
 }
 

@@ -57,6 +57,7 @@ pub(crate) fn resolve(
         spans: Vec::new(),
         scope: None,
         ahead: HashMap::new(),
+        defining: None,
         unknown: HashSet::new(),
         pragmas: Vec::new(),
         defaults: Defaults::default(),
@@ -93,6 +94,8 @@ struct Resolver<'a> {
     scope: Option<DefinitionId>,
     /// Types that are declared, or being defined, and where.
     ahead: HashMap<DefinitionId, Span>,
+    /// The constant whose value is being read.
+    defining: Option<Span>,
     /// Names that were told to be unknown.
     unknown: HashSet<String>,
     pragmas: Vec<pragma::Pragma>,
@@ -136,7 +139,10 @@ impl Resolver<'_> {
             syntax::DefinitionKind::Module(name, inner) => self.module(head, name, inner),
             syntax::DefinitionKind::Const(ty, name, value) => {
                 let ty = self.constant_type(ty)?;
-                let value = self.value(value, &ty)?;
+                self.defining = Some(name.span);
+                let value = self.value(value, &ty);
+                self.defining = None;
+                let value = value?;
                 self.define(head, name, Place::CONST, DefinitionKind::Const(ty, value))?;
                 Ok(())
             }

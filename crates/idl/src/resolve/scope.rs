@@ -68,11 +68,20 @@ impl Resolver<'_> {
         }
     }
 
-    /// What a path means; an error is told.
+    /// What a path means that is to be a type; an error is told.
     pub(super) fn lookup(&mut self, path: &Path) -> Result<Entry> {
+        self.lookup_of(path, false)
+    }
+
+    /// The same of a path that is to be a value.
+    pub(super) fn lookup_value(&mut self, path: &Path) -> Result<Entry> {
+        self.lookup_of(path, true)
+    }
+
+    fn lookup_of(&mut self, path: &Path, is_value: bool) -> Result<Entry> {
         let found = self.find(path);
         let Some(entry) = found else {
-            self.unknown_name(path);
+            self.unknown_name(path, is_value);
             return Err(Wrong);
         };
         let last = path.parts.last().ok_or(Wrong)?;
@@ -112,10 +121,13 @@ impl Resolver<'_> {
         Some(entry)
     }
 
-    fn unknown_name(&mut self, path: &Path) {
+    fn unknown_name(&mut self, path: &Path, is_value: bool) {
         let text = path.text();
         if !self.is_whole || self.context.problems.is_full() || !self.unknown.insert(text.clone()) {
             // Its definition may be what was not understood; or it was told, or is one of many.
+            return;
+        }
+        if self.is_broken(path) {
             return;
         }
         let last = path.parts.last().map_or("", |part| &part.text);
@@ -124,11 +136,19 @@ impl Resolver<'_> {
             .index
             .find(last)
             .map(|(full, span)| (full.to_owned(), span));
-        let similar = self.index.similar(last).map(str::to_owned);
+        let defining = self.defining;
+        let similar = self.index.similar(last, is_value, defining);
+        let similar = similar.map(str::to_owned);
         let of_enum = self.enum_before(path);
         let problem = self.context.error(path.span, message);
-        if ["true", "false"].contains(&text.as_str()) {
+        if is_value && ["true", "false"].contains(&&*text.to_ascii_lowercase()) {
             problem.help(format_args!("write `{}`", text.to_ascii_uppercase()));
+            return;
+        }
+        let standard = text.strip_prefix("std::").unwrap_or(&text);
+        let of_idl = OF_IDL.iter().find(|(other, _)| *other == standard);
+        if let (false, None, Some((_, of_idl))) = (is_value, &known, of_idl) {
+            problem.help(format_args!("write `{of_idl}`"));
             return;
         }
         match (of_enum, known, similar) {
@@ -148,6 +168,9 @@ impl Resolver<'_> {
                     .help("move its definition up, before this")
                     .note("it is defined", span);
             }
+            (_, Some((_, span)), _) if Some(span) == defining => {
+                problem.help("this is its definition: write a value, or the name of another one");
+            }
             (_, Some((full, span)), _) if full != text => {
                 problem
                     .help(format_args!("write `{full}`"))
@@ -159,6 +182,24 @@ impl Resolver<'_> {
             _ => {
                 problem.help("define it before, or include the file that does");
             }
+        }
+    }
+
+    /// Whether what a path means is defined, and something is wrong with that, which was told.
+    fn is_broken(&self, path: &Path) -> bool {
+        let text = path.text();
+        let text = text.trim_start_matches("::");
+        let mut scope = self.scope.filter(|_| !path.absolute);
+        loop {
+            let full = match scope {
+                Some(scope) => format!("{}::{text}", self.model.definition(scope).full_name),
+                None => text.to_owned(),
+            };
+            if self.index.has_before(&full, path.span, self.defining) {
+                return true;
+            }
+            let Some(inner) = scope else { return false };
+            scope = self.model.definition(inner).scope;
         }
     }
 
@@ -179,3 +220,39 @@ impl Resolver<'_> {
             .then(|| scope.map_or(String::new(), |scope| scope.full_name.clone()))
     }
 }
+
+/// Types of other languages and compilers, and what IDL calls them.
+const OF_IDL: &[(&str, &str)] = &[
+    ("bool", "boolean"),
+    ("byte", "octet"),
+    ("f32", "float"),
+    ("f64", "double"),
+    ("float32", "float"),
+    ("float32_t", "float"),
+    ("float64", "double"),
+    ("float64_t", "double"),
+    ("i16", "short` or `int16"),
+    ("i32", "long` or `int32"),
+    ("i64", "long long` or `int64"),
+    ("i8", "int8"),
+    ("int", "long"),
+    ("int16_t", "short` or `int16"),
+    ("int32_t", "long` or `int32"),
+    ("int64_t", "long long` or `int64"),
+    ("int8_t", "int8"),
+    ("integer", "long"),
+    ("signed", "long"),
+    ("size_t", "unsigned long long` or `uint64"),
+    ("str", "string"),
+    ("String", "string"),
+    ("u16", "unsigned short` or `uint16"),
+    ("u32", "unsigned long` or `uint32"),
+    ("u64", "unsigned long long` or `uint64"),
+    ("u8", "octet` or `uint8"),
+    ("uint", "unsigned long"),
+    ("uint16_t", "unsigned short` or `uint16"),
+    ("uint32_t", "unsigned long` or `uint32"),
+    ("uint64_t", "unsigned long long` or `uint64"),
+    ("uint8_t", "octet` or `uint8"),
+    ("wchar_t", "wchar"),
+];

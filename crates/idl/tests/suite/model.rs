@@ -322,3 +322,12 @@ fn escaped_names_are_names() {
         .collect();
     assert_eq!(names, ["long", "port"]);
 }
+
+#[test]
+fn words_of_other_languages_may_be_names() {
+    let text = "struct string_view { long a; }; typedef long vector; struct public { vector int; };
+                module std { typedef long int32_t; };
+                struct S { string_view u16string; vector list; public static; std::int32_t signed; };";
+    let compilation = good(text);
+    assert!(compilation.model.find("S").is_some());
+}
