@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::c::{CSource, c};
 use crate::cpp::cpp;
 use crate::csharp::csharp;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::files::Loader;
 use crate::model::{DefinitionKind, Extensibility, Model};
 use crate::preprocess::{Context, Preprocessor};
@@ -117,6 +117,41 @@ impl Compilation {
             let refusals = refusals.into_iter();
             refusals.map(|refusal| self.diagnostic(refusal)).collect()
         })
+    }
+
+    /// What none of the languages can have, such as `long double`, each with its place, as warnings. A language tells
+    /// the first of what it cannot have of a definition, hence they agree on definitions.
+    pub fn refused_by_all(&self) -> Vec<Diagnostic> {
+        let owner = |found: &Diagnostic| {
+            let all = self.model.definitions().map(|(id, definition)| {
+                let at = definition.position;
+                let file = self.model.files.get(at.file as usize);
+                (file.map(|file| &*file.path), (at.line, at.column), id)
+            });
+            let before = all.filter(|(file, at, _)| {
+                *file == Some(&*found.file) && *at <= (found.line, found.column)
+            });
+            before.max_by_key(|(_, at, _)| *at).map(|(.., id)| id)
+        };
+        let others = [
+            self.cpp("model").err(),
+            self.csharp().err(),
+            self.rust().err(),
+        ];
+        let others = others.map(|found| {
+            let found = found.unwrap_or_default();
+            found.iter().map(owner).collect::<Vec<_>>()
+        });
+        let mut refused = self.c("model").err().unwrap_or_default();
+        refused.retain(|found| others.iter().all(|owners| owners.contains(&owner(found))));
+        for found in &mut refused {
+            found.severity = Severity::Warning;
+            let why = found.message.replace(" in C yet", " yet");
+            found.message = format!("no language has this: {why}");
+        }
+        // What is about names in C is another matter.
+        refused.retain(|found| !found.message.ends_with(" in C"));
+        refused
     }
 
     fn diagnostic(&self, refusal: Refusal) -> Diagnostic {

@@ -24,8 +24,8 @@ Compiles files of OMG IDL 4.2 with the annotations of XTypes 1.3, as one text, w
 directives, and tells each error and warning with its line, a caret, and what to do. Then lists the \
 types: whether they are for topics, how they may change, and which members are the key; as JSON also the \
 identifiers that participants announce of them, as `tickwire topic info` shows them. The interfaces follow; \
-as JSON with the names of their operations and attributes. What a language cannot have, such as `long double`, \
-`tickwire idl gen` refuses.
+as JSON with the names of their operations and attributes. What no language can have, such as `long double`, \
+is a warning; what one cannot have, `tickwire idl gen` refuses.
 
 The exit status is 1 if there is an error; warnings leave it 0.",
     after_help = "\
@@ -50,11 +50,14 @@ pub(crate) struct Arguments {
 impl Arguments {
     pub(crate) fn run(self) -> Result<()> {
         let result = self.options.compile(&self.files);
-        let (found, model) = match &result {
-            Ok(compilation) => (&compilation.warnings, Some(&compilation.model)),
-            Err(CompileError::Invalid(found)) => (found, None),
+        let (mut found, model) = match &result {
+            Ok(compilation) => (compilation.warnings.clone(), Some(&compilation.model)),
+            Err(CompileError::Invalid(found)) => (found.clone(), None),
             Err(error) => return Err(Failure::new(error)),
         };
+        if let Ok(compilation) = &result {
+            found.extend(compilation.refused_by_all());
+        }
         let mut out = stdout();
         match self.output {
             ReportFormat::Table => {
@@ -83,7 +86,7 @@ impl Arguments {
         out.flush()?;
         match model {
             Some(_) => Ok(()),
-            None => Err(invalid(found)),
+            None => Err(invalid(&found)),
         }
     }
 }

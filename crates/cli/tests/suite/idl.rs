@@ -498,3 +498,28 @@ fn a_topic_on_the_network_becomes_a_file_that_compiles() {
     let run = tickwire(&folder, &["idl", "from-wire", "None", "-d", &domain.id]);
     assert_eq!(run.status, 1);
 }
+
+#[test]
+fn what_no_language_has_is_a_warning() {
+    let folder = Folder::new("idl-check-languages");
+    let text = "struct S {\n  long double wide;\n  @try_construct(TRIM) string<3> a;\n  @non_serialized long b;\n};\n\
+                struct T { @try_construct(TRIM) string<3> a; };\nstruct U { @non_serialized long b; };\n\
+                bitset B { bitfield<3> a; };\n";
+    folder.write("wide.idl", text.as_bytes());
+    let run = tickwire(&folder, &["idl", "check", "wide.idl", "-o", "json"]);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let report = json_of(&run);
+    let found = report["found"].as_array().map_or(&[][..], Vec::as_slice);
+    let found = found
+        .iter()
+        .map(|one| format!("{}: {}: {}", one["line"], one["severity"], one["message"]));
+    let found: Vec<String> = found.map(|line| line.replace('"', "")).collect();
+    assert_eq!(
+        found,
+        [
+            "2: warning: no language has this: `long double` has no encoding here",
+            "6: warning: no language has this: `@try_construct` is not supported yet",
+            "7: warning: no language has this: `@non_serialized` is not supported yet",
+        ]
+    );
+}

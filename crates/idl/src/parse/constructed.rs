@@ -122,7 +122,7 @@ impl Parser<'_> {
         Ok(DefinitionKind::Bitmask(name, items))
     }
 
-    /// Names with commas between them; one may be behind the last.
+    /// Names with commas between them; one may be behind the last, as many write it.
     fn items(&mut self) -> Result<Vec<Item>> {
         self.expect('{')?;
         let items = self.items_within();
@@ -148,7 +148,17 @@ impl Parser<'_> {
             }
             let more = self.at(',');
             let behind = match more {
-                true => comment_after(self.advance()),
+                true => {
+                    let comma = self.advance();
+                    if self.at('}') {
+                        let message = "there is nothing behind this `,`";
+                        let problem = self.context.problems.warning(comma.span, message);
+                        problem.help(
+                            "remove it: IDL 4.2 has none there, and other compilers refuse it",
+                        );
+                    }
+                    comment_after(comma)
+                }
                 false => None,
             };
             head.doc = head.doc.take().or(own).or(behind);

@@ -32,7 +32,7 @@ impl Resolver<'_> {
             _ => None,
         });
         let inherited = of_base.map(|of| of.extensibility);
-        let (mut seen, mut next_id) = (Seen::default(), 0);
+        let (mut seen, mut next_id) = (Seen::of(name), 0);
         if let Some(of) = of_base {
             for member in self.model.all_members(of) {
                 seen.names.insert(member.name.to_ascii_lowercase(), None);
@@ -205,6 +205,7 @@ impl Resolver<'_> {
     }
 
     fn check_name(&mut self, name: &Name, seen: &mut Seen) {
+        self.check_scope_name(name, &seen.scope);
         let key = name.text.to_ascii_lowercase();
         let Some(other) = seen.names.insert(key, Some(name.span)) else {
             return;
@@ -283,7 +284,7 @@ impl Resolver<'_> {
         let auto_id = applied.auto_id.unwrap_or(self.defaults.auto_id);
         // Where members have headers, 0 is the discriminator's id.
         let mut next_id = u32::from(extensibility == Extensibility::Mutable);
-        let (mut seen, mut labels) = (Seen::default(), Labels::default());
+        let (mut seen, mut labels) = (Seen::of(name), Labels::default());
         let mut all = Vec::new();
         for case in cases {
             if self.context.problems.is_full() {
@@ -414,8 +415,20 @@ struct Allow {
 /// Names, in small letters, and ids of members; no place for those of a base.
 #[derive(Default)]
 pub(super) struct Seen {
+    /// The name of what has the members.
+    scope: String,
     names: HashMap<String, Option<Span>>,
     ids: HashMap<u32, (String, Option<Span>)>,
+}
+
+impl Seen {
+    /// None yet, of what is called so.
+    pub(super) fn of(scope: &Name) -> Self {
+        Self {
+            scope: scope.text.to_string(),
+            ..Self::default()
+        }
+    }
 }
 
 /// Labels of a union.

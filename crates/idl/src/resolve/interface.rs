@@ -34,12 +34,16 @@ impl Resolver<'_> {
                 // What was wrong is told.
                 Export::Definition(definition) => drop(self.definition(definition)),
                 Export::Operation(operation) => {
+                    self.check_scope_name(&operation.name, &name.text);
                     self.check_export(&operation.name, &mut names);
                     operations.extend(self.operation(operation));
                 }
                 Export::Attribute(attribute) => {
                     let names_of = attribute.names.iter();
-                    names_of.for_each(|name| self.check_export(name, &mut names));
+                    for attribute in names_of {
+                        self.check_scope_name(attribute, &name.text);
+                        self.check_export(attribute, &mut names);
+                    }
                     attributes.extend(self.attribute(attribute));
                 }
             }

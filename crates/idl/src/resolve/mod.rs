@@ -188,7 +188,7 @@ impl Resolver<'_> {
                     Place::EXCEPTION,
                     DefinitionKind::Exception(Vec::new()),
                 )?;
-                let members = self.members(members, Seen::default(), AutoId::Sequential, 0);
+                let members = self.members(members, Seen::of(name), AutoId::Sequential, 0);
                 self.model.definitions[id.0 as usize].kind = DefinitionKind::Exception(members);
                 Ok(())
             }

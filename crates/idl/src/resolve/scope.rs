@@ -45,9 +45,26 @@ impl Resolver<'_> {
             problem.help(help).note("the other one is", span);
             return Err(Wrong);
         }
+        if let Some(scope) = self.scope {
+            let outer = self.model.definition(scope).name.clone();
+            self.check_scope_name(name, &outer);
+        }
         let key = (self.scope, name.text.to_ascii_lowercase());
         self.scopes.insert(key, entry);
         Ok(())
+    }
+
+    /// Warns of a name that is that of the scope it is in (IDL 4.2 §7.5.2): other compilers refuse it, and so do languages
+    /// in which it is that of the constructor. It means one thing nonetheless. Names that differ in case are one by the same
+    /// rule; of them nothing is said, as many have a `color` in their `Color`.
+    pub(super) fn check_scope_name(&mut self, name: &Name, scope: &str) {
+        if scope == &*name.text {
+            let message = format!("`{scope}` has the name of what it is in");
+            let problem = self.context.problems.warning(name.span, message);
+            problem.help(
+                "rename one of them: IDL 4.2 does not allow it, and other compilers refuse it",
+            );
+        }
     }
 
     pub(super) fn span_of(&self, entry: Entry) -> Span {

@@ -331,3 +331,21 @@ fn words_of_other_languages_may_be_names() {
     let compilation = good(text);
     assert!(compilation.model.find("S").is_some());
 }
+
+#[test]
+fn what_no_language_has_is_told() {
+    let text = "struct S { long double a; @try_construct(TRIM) string<3> b; };\n\
+                struct T { @non_serialized long a; };\n\
+                bitset B { bitfield<3> a; };\nstruct tw_x { long a; };";
+    let found = good(text).refused_by_all();
+    let found = found
+        .iter()
+        .map(|one| format!("{}: {}", one.line, one.message));
+    assert_eq!(
+        found.collect::<Vec<_>>(),
+        [
+            "1: no language has this: `long double` has no encoding here",
+            "2: no language has this: `@non_serialized` is not supported yet",
+        ]
+    );
+}
