@@ -233,8 +233,10 @@ pub fn compile(
             })?;
     }
     let tokens = preprocessor.finish(end);
-    let definitions = parse::parse(&mut context, &tokens);
-    let model = resolve::resolve(&mut context, &definitions, options);
+    // Where a file is missing, so are names.
+    let is_read = !context.problems.has_errors();
+    let syntax = parse::parse(&mut context, &tokens);
+    let model = resolve::resolve(&mut context, &syntax, is_read, options);
     let has_errors = context.problems.has_errors();
     let found = context.problems.into_diagnostics(&context.sources);
     match has_errors {

@@ -187,6 +187,11 @@ impl Parser<'_> {
     }
 }
 
+/// Whether a definition begins with this.
+pub(super) fn begins(token: &Token) -> bool {
+    token.kind == TokenKind::Word && DEFINITIONS.contains(&&*token.text)
+}
+
 /// Whether two words differ in one letter, or in the order of two.
 fn is_near(word: &str, other: &str) -> bool {
     let (word, other) = (word.as_bytes(), other.as_bytes());

@@ -2,7 +2,8 @@
 //! annotations, and the interfaces that remote calls need). Resolves nothing.
 //!
 //! After an error the parser goes on behind the next `;` of the same scope, so that one run finds
-//! what is wrong in several places.
+//! what is wrong in several places. Names of definitions that it has skipped are kept: that they are
+//! unknown says nothing.
 
 mod annotation;
 mod constructed;
@@ -12,6 +13,7 @@ mod interface;
 mod keywords;
 mod types;
 
+use std::collections::HashSet;
 use std::fmt;
 use std::rc::Rc;
 
@@ -26,8 +28,15 @@ use crate::token::Token;
 use keywords::Keyword;
 pub(crate) use keywords::keyword;
 
+/// What the tokens are.
+pub(crate) struct Syntax {
+    pub(crate) definitions: Vec<Definition>,
+    /// Words of definitions that were not understood, in small letters: what they define is among these.
+    pub(crate) skipped: HashSet<String>,
+}
+
 /// All definitions of the tokens, the last of which is an end.
-pub(crate) fn parse(context: &mut Context, tokens: &[Token]) -> Vec<Definition> {
+pub(crate) fn parse(context: &mut Context, tokens: &[Token]) -> Syntax {
     let mut parser = Parser {
         context,
         tokens,
@@ -35,13 +44,17 @@ pub(crate) fn parse(context: &mut Context, tokens: &[Token]) -> Vec<Definition> 
         depth: 0,
         in_template: false,
         pragmas: Vec::new(),
+        skipped: HashSet::new(),
     };
     let mut all = Vec::new();
     loop {
         parser.definitions(&mut all);
         let token = parser.peek();
         if token.kind == TokenKind::End || parser.context.problems.is_full() {
-            return all;
+            return Syntax {
+                definitions: all,
+                skipped: parser.skipped,
+            };
         }
         let problem = parser.error(token, "there is nothing that this closes");
         problem.help("remove it, or look for a `{` that is missing before");
@@ -65,6 +78,8 @@ struct Parser<'a> {
     in_template: bool,
     /// Pragmas that were met and belong to no scope yet.
     pragmas: Vec<(Rc<str>, Span)>,
+    /// As in [`Syntax`].
+    skipped: HashSet<String>,
 }
 
 impl<'a> Parser<'a> {
@@ -360,6 +375,15 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// Keeps the words from there to here, which are of a definition that was not understood.
+    fn skip(&mut self, from: usize) {
+        let words = self.tokens[from..self.at].iter();
+        let words = words.filter(|token| token.kind == TokenKind::Word);
+        let names = words.filter(|token| keyword(&token.text) != Some(Keyword::Reserved));
+        let names = names.map(|token| token.text.trim_start_matches('_').to_ascii_lowercase());
+        self.skipped.extend(names);
+    }
+
     /// Parts between `{` and `}`, each read by `part`, which may fail.
     fn braces(&mut self, mut part: impl FnMut(&mut Self) -> Result<()>) -> Result<()> {
         let open = self.expect('{')?.span;
@@ -376,6 +400,10 @@ impl<'a> Parser<'a> {
             let before = self.at;
             if part(self).is_err() {
                 self.recover();
+                let skipped = &self.tokens[before..self.at];
+                if skipped.iter().any(definition::begins) {
+                    self.skip(before);
+                }
                 if self.at == before {
                     self.advance();
                 }
@@ -403,6 +431,7 @@ impl<'a> Parser<'a> {
                 Ok(None) => {}
                 Err(Wrong) => {
                     self.recover();
+                    self.skip(before);
                     if self.at == before {
                         self.advance();
                     }

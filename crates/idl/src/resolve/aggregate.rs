@@ -72,6 +72,7 @@ impl Resolver<'_> {
         let is_struct = matches!(self.model.definition(id).kind, DefinitionKind::Struct(_));
         match is_struct && !self.ahead.contains_key(&id) {
             true => Ok(id),
+            false if self.is_skipped(path) => Err(Wrong),
             false => Err(self.no_base(path, "a struct that is defined before")),
         }
     }

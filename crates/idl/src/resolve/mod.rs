@@ -23,6 +23,7 @@ use crate::model::{
     self, AnnotationParameter, AutoId, Definition, DefinitionId, DefinitionKind, File, Model,
     Position, Struct, Type, Union,
 };
+use crate::parse::Syntax;
 use crate::preprocess::Context;
 use crate::source::Span;
 use crate::syntax::{self, Head, Name};
@@ -32,12 +33,17 @@ use annotations::{Applied, Place};
 use index::Index;
 use scope::Entry;
 
-/// The model of these definitions. What is wrong is told to the context.
+/// The model of these definitions. What is wrong is told to the context. `is_read` is whether all of the text is there.
 pub(crate) fn resolve(
     context: &mut Context,
-    definitions: &[syntax::Definition],
+    syntax: &Syntax,
+    is_read: bool,
     options: &Options,
 ) -> Model {
+    let Syntax {
+        definitions,
+        skipped,
+    } = syntax;
     let files = context.sources.files().map(|source| File {
         path: source.path.to_string(),
         included: source.included_from.is_some(),
@@ -53,6 +59,8 @@ pub(crate) fn resolve(
         model,
         index: Index::new(definitions),
         is_whole,
+        is_read,
+        skipped,
         scopes: HashMap::new(),
         spans: Vec::new(),
         scope: None,
@@ -84,8 +92,12 @@ struct Resolver<'a> {
     model: Model,
     /// Where all names are defined, also those that come later.
     index: Index,
-    /// Whether all of the text was understood, so that a name that is not known is not in it.
+    /// Whether all of the text was understood, so that what is not known is not in it.
     is_whole: bool,
+    /// Whether there was all of the text, understood or not.
+    is_read: bool,
+    /// Words of definitions that were not understood.
+    skipped: &'a HashSet<String>,
     /// What names mean in each scope, in small letters.
     scopes: HashMap<(Option<DefinitionId>, String), Entry>,
     /// Where the names of the definitions stand.

@@ -117,6 +117,8 @@ impl Resolver<'_> {
                 let member = index.get(&*key.text);
                 match member.and_then(|index| of.members.get_mut(*index)) {
                     Some(member) if !member.optional => member.key = true,
+                    // It may be what was not understood.
+                    None if !self.is_whole => {}
                     found => {
                         let is_optional = found.is_some();
                         wrong_key(self.context, key, &definition.full_name, of, is_optional);

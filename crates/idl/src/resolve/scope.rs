@@ -140,11 +140,11 @@ impl Resolver<'_> {
 
     fn unknown_name(&mut self, path: &Path, is_value: bool) {
         let text = path.text();
-        if !self.is_whole || self.context.problems.is_full() || !self.unknown.insert(text.clone()) {
-            // Its definition may be what was not understood; or it was told, or is one of many.
+        if !self.is_read || self.context.problems.is_full() || !self.unknown.insert(text.clone()) {
+            // Its definition may be in a file that is missing; or it was told, or is one of many.
             return;
         }
-        if self.is_broken(path) {
+        if self.is_broken(path) || self.is_skipped(path) {
             return;
         }
         let last = path.parts.last().map_or("", |part| &part.text);
@@ -200,6 +200,12 @@ impl Resolver<'_> {
                 problem.help("define it before, or include the file that does");
             }
         }
+    }
+
+    /// Whether what a path means may be defined in a text that was not understood.
+    pub(super) fn is_skipped(&self, path: &Path) -> bool {
+        let mut parts = path.parts.iter();
+        parts.any(|part| self.skipped.contains(&part.text.to_ascii_lowercase()))
     }
 
     /// Whether what a path means is defined, and something is wrong with that, which was told.

@@ -68,6 +68,9 @@ impl Resolver<'_> {
                 self.check_type(id, path.span)?;
                 if let (false, Some(declared)) = (ahead, self.ahead.get(&id)) {
                     let declared = *declared;
+                    if self.is_skipped(path) {
+                        return Err(Wrong);
+                    }
                     let name = &self.model.definition(id).name;
                     let message = format!("`{name}` is not complete here");
                     let problem = self.context.error(path.span, message);
