@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use tickwire_idl::model;
 use tickwire_idl::{Compilation, CompileError, Diagnostic, Files, Options, Severity, compile};
@@ -13,12 +14,12 @@ use crate::output::{counted, note};
 #[derive(Args)]
 pub(crate) struct CompileOptions {
     /// Look for included files here, too; can be given several times
-    #[arg(short = 'I', long = "include", value_name = "DIRECTORY")]
+    #[arg(short = 'I', long = "include", value_name = "DIRECTORY", value_parser = PathBufValueParser::new().try_map(directory))]
     search: Vec<PathBuf>,
 
     /// Define a macro before, as 1 where no value is given; can be given several times
-    #[arg(short = 'D', long = "define", value_name = "NAME[=VALUE]")]
-    defines: Vec<String>,
+    #[arg(short = 'D', long = "define", value_name = "NAME[=VALUE]", value_parser = define)]
+    defines: Vec<(String, String)>,
 
     /// How types may change that do not say so: XTypes has appendable, Cyclone DDS and compilers from
     /// before XTypes final
@@ -37,13 +38,9 @@ enum Extensibility {
 impl CompileOptions {
     /// Compiles files as one text.
     pub(super) fn compile(&self, files: &[impl AsRef<Path>]) -> Result<Compilation, CompileError> {
-        let defines = self.defines.iter().map(|define| {
-            let (name, value) = define.split_once('=').unwrap_or((define, "1"));
-            (name.to_owned(), value.to_owned())
-        });
         let options = Options {
             search: self.search.clone(),
-            defines: defines.collect(),
+            defines: self.defines.clone(),
             extensibility: match self.extensibility {
                 Extensibility::Final => model::Extensibility::Final,
                 Extensibility::Appendable => model::Extensibility::Appendable,
@@ -66,6 +63,27 @@ impl CompileOptions {
             }
             Err(error) => Err(Failure::new(error)),
         }
+    }
+}
+
+fn directory(path: PathBuf) -> Result<PathBuf, String> {
+    match path.is_dir() {
+        true => Ok(path),
+        false => Err("there is no such directory".to_owned()),
+    }
+}
+
+fn define(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').unwrap_or((text, "1"));
+    let is_name = name.starts_with(|char: char| char.is_ascii_alphabetic() || char == '_')
+        && name
+            .chars()
+            .all(|char| char.is_ascii_alphanumeric() || char == '_');
+    match is_name {
+        true => Ok((name.to_owned(), value.to_owned())),
+        false => Err(format!(
+            "`{name}` is no name of a macro: write NAME or NAME=VALUE"
+        )),
     }
 }
 

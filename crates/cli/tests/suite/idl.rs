@@ -153,7 +153,7 @@ wrong.idl:3:8: warning: `port` is a keyword of IDL 4.2
 
 #[test]
 fn includes_and_macros_are_given_by_options() {
-    let folder = Folder::new("idl-options");
+    let folder = folder("idl-options");
     std::fs::create_dir(folder.path().join("shared")).expect("the folder is ours");
     folder.write(
         "shared/level.idl",
@@ -522,4 +522,23 @@ fn what_no_language_has_is_a_warning() {
             "7: warning: no language has this: `@non_serialized` is not supported yet",
         ]
     );
+}
+
+#[test]
+fn options_that_can_have_no_effect_are_refused() {
+    let folder = folder("idl-options");
+    for (option, value, told) in [
+        ("-I", "absent", "there is no such directory"),
+        ("-I", "market.idl", "there is no such directory"),
+        (
+            "-D",
+            "A B",
+            "`A B` is no name of a macro: write NAME or NAME=VALUE",
+        ),
+        ("-D", "=1", "`` is no name of a macro"),
+    ] {
+        let run = tickwire(&folder, &["idl", "check", option, value, "market.idl"]);
+        assert_eq!(run.status, 2, "{}", run.stderr);
+        assert!(run.stderr.contains(told), "{}", run.stderr);
+    }
 }

@@ -66,7 +66,7 @@ impl Preprocessor<'_> {
                 Err(LoadError::Unreadable(why)) => {
                     let message = format!("cannot read {}: {why}", path.display());
                     let problem = self.context.error(span, message);
-                    problem.help("see that the file can be read and is no directory");
+                    problem.help("see that the file can be read as text, and is no directory");
                     return;
                 }
             }
@@ -111,6 +111,11 @@ impl Preprocessor<'_> {
                 "this is too much text, with all that was read before".to_owned(),
             ));
         }
+        if let Some(encoding) = wide_encoding(&bytes) {
+            return Err(LoadError::Unreadable(format!(
+                "it is in {encoding}; write it in UTF-8, as `iconv -f {encoding} -t UTF-8` does"
+            )));
+        }
         // Text of before UTF-8 is ISO 8859-1, IDL's own character set (IDL 4.2 §7.2.6.2).
         Ok(match String::from_utf8(bytes) {
             Ok(text) => text.into(),
@@ -119,6 +124,17 @@ impl Preprocessor<'_> {
                 bytes.into_iter().map(char::from).collect::<String>().into()
             }
         })
+    }
+}
+
+/// The encoding of a text whose characters have more than a byte each, by its mark or the zeros of its first character.
+fn wide_encoding(bytes: &[u8]) -> Option<&'static str> {
+    match bytes {
+        [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => Some("UTF-32"),
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some("UTF-16"),
+        [0, other, ..] if *other != 0 => Some("UTF-16BE"),
+        [other, 0, ..] if *other != 0 => Some("UTF-16LE"),
+        _ => None,
     }
 }
 

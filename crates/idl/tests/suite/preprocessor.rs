@@ -1,8 +1,9 @@
 //! Includes, conditions and macros.
 
 use tickwire_idl::model::{DefinitionKind, Value};
+use tickwire_idl::{Options, compile};
 
-use crate::support::{bad_files, compile_files, good};
+use crate::support::{Memory, bad_files, compile_files, good};
 
 /// The value of the constant `A` of a text.
 fn value(text: &str) -> Value {
@@ -175,12 +176,44 @@ fn text_that_was_pasted_compiles_with_a_warning() {
 
 #[test]
 fn files_of_before_utf_8_are_read() {
-    let mut memory = crate::support::Memory::default();
+    let mut memory = Memory::default();
     let text = b"// gr\xfc\xdfe\nconst string A = \"\xe4\";".to_vec();
     memory.0.insert("old.idl".into(), text);
-    let options = tickwire_idl::Options::default();
-    let compilation = tickwire_idl::compile(&["old.idl"], &options, &mut memory);
+    let options = Options::default();
+    let compilation = compile(&["old.idl"], &options, &mut memory);
     let model = compilation.expect("it is right").model;
     let (_, definition) = model.find("A").expect("it is defined");
     assert_eq!(definition.doc.as_deref(), Some("grüße"));
+}
+
+#[test]
+fn the_encoding_of_a_file_that_is_not_read_is_told() {
+    let text = "struct A { long a; };\n";
+    let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+    let wide: Vec<u8> = text
+        .chars()
+        .flat_map(|char| u32::from(char).to_le_bytes())
+        .collect();
+    for (bytes, encoding) in [
+        ([&[0xff, 0xfe], &*little].concat(), "UTF-16"),
+        ([&[0xfe, 0xff], &*big].concat(), "UTF-16"),
+        (little, "UTF-16LE"),
+        (big, "UTF-16BE"),
+        ([&[0xff, 0xfe, 0, 0], &*wide].concat(), "UTF-32"),
+    ] {
+        let told = format!(
+            "it is in {encoding}; write it in UTF-8, as `iconv -f {encoding} -t UTF-8` does"
+        );
+        let mut files = Memory([("wide.idl".to_owned(), bytes.clone())].into());
+        let error = compile(&["wide.idl"], &Options::default(), &mut files);
+        let error = error.expect_err("it is not read").to_string();
+        assert_eq!(error, format!("cannot read wide.idl: {told}"));
+        files
+            .0
+            .insert("a.idl".to_owned(), b"#include \"wide.idl\"\n".to_vec());
+        let error = compile(&["a.idl"], &Options::default(), &mut files);
+        let error = error.expect_err("it is not read").to_string();
+        assert!(error.contains(&told), "{error}");
+    }
 }
