@@ -6,7 +6,10 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use tickwire::qos::LivelinessKind;
-use tickwire::{DataReader, DataReaderQos, DataWriterQos, DomainParticipant, InstanceState, Topic};
+use tickwire::{
+    DataReader, DataReaderQos, DataWriterQos, DomainParticipant, DomainParticipantBuilder,
+    InstanceState, Topic,
+};
 
 /// Long enough that only a fault reaches it.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -31,10 +34,9 @@ struct Quote {
 }
 
 /// Only the lease of LIVELINESS ends within the test, not that of the participant.
-fn participant(tag: &str) -> DomainParticipant {
+fn builder(tag: &str) -> DomainParticipantBuilder {
     let builder = DomainParticipant::builder(DOMAIN).domain_tag(tag);
-    let builder = builder.lease_duration(Duration::from_secs(600));
-    builder.build().expect("a participant")
+    builder.lease_duration(Duration::from_secs(600))
 }
 
 /// Not a test by itself: a process of the test below, which writes a sample for each line it reads.
@@ -44,7 +46,7 @@ fn writer_process() {
         return;
     };
     let strength = strength.parse().expect("a number");
-    let participant = participant(&tag);
+    let participant = builder(&tag).build().expect("a participant");
     let topic = participant.topic::<Quote>("Quotes").expect("a topic");
     let qos = DataWriterQos::default()
         .exclusive(strength)
@@ -119,8 +121,37 @@ fn taken(reader: &DataReader<Quote>) -> Vec<(Option<i32>, InstanceState)> {
 
 #[test]
 fn when_the_stronger_process_is_killed_the_weaker_is_heard_after_its_lease() {
-    let tag = std::process::id().to_string();
-    let participant = participant(&tag);
+    let TakenOver {
+        lived,
+        silent,
+        alive,
+    } = take_over("network", false);
+    assert!(lived >= LEASE, "given up {lived:?} after it was heard");
+    assert!(silent <= LEASE + DELAY, "heard {silent:?} after the end");
+    assert_eq!(alive, (1, 1));
+}
+
+#[test]
+fn where_they_share_memory_its_end_is_known_at_once() {
+    let TakenOver { silent, alive, .. } = take_over("memory", true);
+    // Not its lease has ended: nobody has seen it silent.
+    assert_eq!(alive, (1, 0), "heard {silent:?} after the end");
+}
+
+/// How the weaker one was heard.
+struct TakenOver {
+    /// How long after the last sign of the stronger one.
+    lived: Duration,
+    /// How long after its end.
+    silent: Duration,
+    /// Writers that are alive then, and not alive.
+    alive: (u32, u32),
+}
+
+fn take_over(tag: &str, shares_memory: bool) -> TakenOver {
+    let tag = format!("{tag}-{}", std::process::id());
+    let participant = builder(&tag).shared_memory(shares_memory);
+    let participant = participant.build().expect("a participant");
     let topic = participant.topic::<Quote>("Quotes").expect("a topic");
     let qos = DataReaderQos::default()
         .reliable()
@@ -144,7 +175,7 @@ fn when_the_stronger_process_is_killed_the_weaker_is_heard_after_its_lease() {
     assert_eq!(taken(&reader), [(Some(2), alive); 3]);
     assert_eq!(reader.liveliness_changed_status().alive_count, 2);
 
-    // SIGKILL: no goodbye, and the kernel tells nobody.
+    // SIGKILL: no goodbye, and by the network nobody is told.
     strong.process.kill().expect("it runs");
     let killed = Instant::now();
     // The weaker one publishes all the time, as a standby does.
@@ -159,14 +190,14 @@ fn when_the_stronger_process_is_killed_the_weaker_is_heard_after_its_lease() {
         }
         assert!(killed.elapsed() < PATIENCE, "the stronger one does not end");
     };
-    let lived = heard - last_sign;
-    assert!(lived >= LEASE, "given up {lived:?} after it was heard");
-    let silent = asked.saturating_duration_since(killed);
-    assert!(silent <= LEASE + DELAY, "heard {silent:?} after the end");
     let status = reader.liveliness_changed_status();
-    assert_eq!((status.alive_count, status.not_alive_count), (1, 1));
     for _ in 0..3 {
         weak.write();
     }
     assert_eq!(taken(&reader), [(Some(1), alive); 3]);
+    TakenOver {
+        lived: heard - last_sign,
+        silent: asked.saturating_duration_since(killed),
+        alive: (status.alive_count, status.not_alive_count),
+    }
 }
