@@ -5,7 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 use tickwire_cdr::dynamic::{Form, Omissions, from_json, key_hash, key_payload, to_json};
 use tickwire_cdr::xtypes::{Consistency, DescribeError, TypeId, TypeObjects, check_assignable};
-use tickwire_cdr::{Representation, TypeDescription};
+use tickwire_cdr::{KeyScratch, Representation, TypeDescription};
 
 /// `[count, (length16, object)..., payload]`: objects as a peer sends them, the first is the type.
 fn split(mut input: &[u8]) -> (Vec<&[u8]>, &[u8]) {
@@ -55,7 +55,7 @@ fn describe(objects: &[&[u8]]) -> Option<TypeDescription> {
 }
 
 fn check(description: &TypeDescription, payload: &[u8]) {
-    let mut scratch = Vec::new();
+    let mut scratch = KeyScratch::default();
     for form in [Form::Sample, Form::Key] {
         for representation in [Representation::Xcdr1, Representation::Xcdr2] {
             let _ = key_hash(description, payload, form, representation, &mut scratch);

@@ -33,9 +33,8 @@ they can. --format takes text with places: {FIELD} and {$writer}, {$sequence_num
 
 Lost samples are reported on standard error, and all that was not shown at the end. A paused \
 terminal never slows the writers down: what does not fit in memory meanwhile is counted as lost. \
-Nor does it while the command is stopped, unless its reader is reliable: with --reliable, or where \
-writers keep samples for those who come late; then writers that keep all wait until its lease, 20 s, \
-has ended.",
+While the command is stopped, as by Ctrl-Z, writers that keep all wait until its lease has ended, \
+5 s; with --best-effort nobody waits.",
     after_help = "\
 Examples:
   tickwire topic echo Quotes

@@ -40,10 +40,9 @@ pub(super) struct SubscriptionOptions {
     #[arg(short, long, value_name = "TIME", value_parser = parse_duration)]
     timeout: Option<Duration>,
 
-    /// Ask for samples again that were lost on the way, which holds up writers that keep all while this command is
-    /// stopped [default: only of writers that keep samples for those who come late, which have to be asked]
+    /// Do not ask for samples again that were lost on the way: then no writer waits, also while this command is stopped
     #[arg(long)]
-    reliable: bool,
+    best_effort: bool,
 }
 
 /// All of one topic.
@@ -68,7 +67,7 @@ pub(super) struct Subscription {
     limit: Option<usize>,
     profile: Profile,
     awaits_rendezvous: bool,
-    is_reliable: bool,
+    is_best_effort: bool,
 }
 
 impl SubscriptionOptions {
@@ -87,6 +86,8 @@ impl SubscriptionOptions {
         let deadline = self.timeout.map(|timeout| Instant::now() + timeout);
         let mut subscription = Subscription {
             participant: self.network.join_as(command, |participant| {
+                // Whoever stops this command holds up reliable writers for no longer than that.
+                let participant = participant.lease_duration(LEASE);
                 adjust(participant.driving(Driving::Threaded))
             })?,
             writers: Vec::new(),
@@ -98,7 +99,7 @@ impl SubscriptionOptions {
                 .map(|count| usize::try_from(count).unwrap_or(usize::MAX)),
             profile: self.network.profile.clone(),
             awaits_rendezvous: !self.network.rendezvous.is_empty(),
-            is_reliable: self.reliable,
+            is_best_effort: self.best_effort,
         };
         subscription.wait_for_writers(&self.network)?;
         Ok(subscription)
@@ -166,8 +167,7 @@ impl Subscription {
         nearest_name(&self.name, names).map(str::to_owned)
     }
 
-    /// Asks for what all writers offer, but for reliability only if it is needed: a process that looks at samples may be
-    /// stopped, and is not to hold up those who need them.
+    /// Asks for as much as all writers offer.
     pub(super) fn reader(&self, interest: Interest<'_>) -> Result<DataReader<Serialized>> {
         // Others may have shown up while the type was asked for.
         let found = self.find_writers();
@@ -176,7 +176,7 @@ impl Subscription {
         let mut qos = DataReaderQos::default().keep_last(DEPTH);
         let keep_some =
             interest.history && all(|offered| offered.durability >= Durability::TransientLocal);
-        if all(EndpointQos::is_reliable) && (self.is_reliable || keep_some) {
+        if all(EndpointQos::is_reliable) && !self.is_best_effort {
             qos = qos.reliable();
         }
         if keep_some {
@@ -300,6 +300,9 @@ pub(super) fn partitions(endpoints: &[Arc<EndpointData>]) -> Vec<String> {
     partitions.dedup();
     partitions
 }
+
+/// How long participants of these commands may say nothing.
+const LEASE: Duration = Duration::from_secs(5);
 
 /// How long to wait before saying that it may take longer.
 const PATIENCE: Duration = Duration::from_secs(1);

@@ -404,7 +404,7 @@ fn rates_sizes_and_delays_are_measured() {
         }
         let child = Command::new(env!("CARGO_BIN_EXE_tickwire"))
             .args(["topic", command, "Quotes", "-d", &domain.id, "-o", "jsonl"])
-            .args(["-n", "20", "--timeout", "30s", "--reliable"])
+            .args(["-n", "20", "--timeout", "30s"])
             .args(options)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -466,7 +466,7 @@ fn an_echo_that_is_stopped_holds_up_no_writer() {
     let qos = DataWriterQos::default().reliable(Duration::from_secs(5));
     let qos = qos.keep_all().max_unacknowledged_bytes(1 << 16);
     let writer = participant.writer_with(&topic, qos).expect("a writer");
-    let child = echo(&domain, &["Quotes"]);
+    let child = echo(&domain, &["Quotes", "--best-effort"]);
     writer.wait_for_matched(1, PATIENCE).expect("a match");
     let pid = Pid::from_raw(i32::try_from(child.id()).expect("a pid"));
     kill(pid, Signal::SIGSTOP).expect("it is ours");
