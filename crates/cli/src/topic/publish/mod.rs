@@ -247,7 +247,11 @@ impl Arguments {
     fn nobody(&self, view: &DiscoveryView<'_>) -> Failure {
         let (domain, name) = (self.network.domain, &self.name);
         let failure = Failure::new(format_args!(
-            "nobody in domain {domain} has the topic `{name}`, so its type is not known"
+            "nobody in domain {domain} has the topic `{name}`, so {}",
+            match self.ty.is_given() {
+                true => "nobody would get the samples",
+                false => "its type is not known",
+            }
         ));
         let all = [view.subscriptions(), view.publications()].concat();
         let names = all.iter().map(|data| data.topic_name.as_str());
