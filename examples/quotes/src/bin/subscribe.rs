@@ -24,7 +24,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     eprintln!("waiting for `cargo run --release -p quotes --bin publish`, for a minute at most");
     reader.wait_for_matched(1, Duration::from_secs(60))?;
     let (mut count, mut last) = (0, BTreeMap::new());
-    while reader.wait_for_data(Duration::from_secs(1)).is_ok() {
+    // As long as `publish` is there, or something that it has written.
+    while reader.wait_for_data(Duration::from_secs(1)).is_ok()
+        || reader.subscription_matched_status().current_count > 0
+    {
         for quote in reader.take().data() {
             count += 1;
             last.insert(quote.symbol.clone(), quote.price);
