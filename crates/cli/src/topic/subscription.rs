@@ -40,7 +40,8 @@ pub(super) struct SubscriptionOptions {
     #[arg(short, long, value_name = "TIME", value_parser = parse_duration)]
     timeout: Option<Duration>,
 
-    /// Do not ask for samples again that were lost on the way: then no writer waits, also while this command is stopped
+    /// Do not ask for samples again that were lost on the way: then no writer waits, also while this command is stopped;
+    /// of what a writer has written last, some may be missing where it ends
     #[arg(long)]
     best_effort: bool,
 }
