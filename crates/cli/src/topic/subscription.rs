@@ -41,7 +41,7 @@ pub(super) struct SubscriptionOptions {
     timeout: Option<Duration>,
 
     /// Do not ask for samples again that were lost on the way: then no writer waits, also while this command is stopped;
-    /// of what a writer has written last, some may be missing where it ends
+    /// what was not read yet when a writer ends is missing then, and not reported
     #[arg(long)]
     best_effort: bool,
 }
