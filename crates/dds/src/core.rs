@@ -19,11 +19,13 @@ use tickwire_rtps::wire::{Context, EntityId, Guid, GuidPrefix, Submessage};
 use tickwire_store::StoreOptions;
 use tickwire_transport::InterfaceWatch;
 
+use crate::barrier::Barrier;
 use crate::builtin::BuiltinTopics;
 use crate::clock;
 use crate::enabling::Enabling;
 use crate::error::{EndpointError, SetQosError};
 use crate::lane::{Discovered, LaneKind};
+use crate::leaving::Leaving;
 use crate::listeners::GroupListener;
 use crate::network::Network;
 use crate::outgoing::{self, Scratch};
@@ -51,6 +53,10 @@ pub(crate) struct Core {
     pub(crate) shm: Option<SharedMemory>,
     /// Why it is not.
     pub(crate) no_shm: Obstacle,
+    /// Tells when all is received that was in the sockets.
+    pub(crate) barrier: Barrier,
+    /// Writers that have left, of whom something is still to be read.
+    pub(crate) leaving: Leaving,
     /// What waits for company on its way to the network.
     pub(crate) pending: Pending,
     pub(crate) busy_poll: Duration,
@@ -168,6 +174,8 @@ impl Core {
         let core = Self {
             domain,
             prefix: discovery.participant().guid_prefix,
+            barrier: Barrier::new(discovery.participant().guid_prefix),
+            leaving: Leaving::default(),
             pending: Pending::new(network.max_datagram_len()),
             network,
             shm,
@@ -486,6 +494,7 @@ impl Core {
     ) {
         self.send_unsent();
         self.see_who_ended();
+        self.see_who_left();
         match self.discovery_due.at() {
             at if at <= now => {
                 self.on_discovery(outbox, |discovery, outbox| {

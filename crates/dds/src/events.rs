@@ -16,10 +16,16 @@ use crate::shm::Want;
 use crate::writer::endpoint::WriterEndpoint;
 
 impl Core {
-    /// Does what events tell to do. To be called under discovery's lock, lest they overtake each
-    /// other. The routes, which are copied for whoever reads them, change once for all matches that
-    /// follow each other, and once for all ends of matches.
+    /// Does what events tell to do, but for those that [have to wait](crate::leaving). To be called under discovery's lock,
+    /// lest they overtake each other.
     pub(crate) fn apply(&self, events: impl Iterator<Item = Event>, outbox: &mut Outbox) {
+        let now = clock::now();
+        self.apply_in_order(events.filter_map(|event| self.hold(now, event)), outbox);
+    }
+
+    /// Does what events tell to do. The routes, which are copied for whoever reads them, change once for all matches that
+    /// follow each other, and once for all ends of matches.
+    pub(crate) fn apply_in_order(&self, events: impl Iterator<Item = Event>, outbox: &mut Outbox) {
         let (mut together, mut ended) = (Vec::new(), false);
         for event in events {
             let ends = match event {
@@ -55,7 +61,7 @@ impl Core {
                         Event::WriterMatched { reader, writer, .. } => {
                             routes.connect(writer.guid, *reader, &writer.qos);
                         }
-                        Event::WriterUnmatched { reader, writer } => {
+                        Event::WriterUnmatched { reader, writer, .. } => {
                             routes.disconnect(*writer, *reader);
                         }
                         _ => {}
@@ -87,7 +93,7 @@ impl Core {
                 self.match_writer(reader, &writer, proxy, outbox);
                 self.want(Want::Follow(writer.guid));
             }
-            Event::WriterUnmatched { reader, writer } => {
+            Event::WriterUnmatched { reader, writer, .. } => {
                 if !self.directory.snapshot().by_writer.contains_key(&writer) {
                     self.want(Want::Leave(writer));
                 }
@@ -229,7 +235,12 @@ mod tests {
                 endpoint: Arc::new(data),
                 reason: LostReason::Left,
             };
-            [Event::WriterUnmatched { reader, writer }, lost]
+            let unmatched = Event::WriterUnmatched {
+                reader,
+                writer,
+                lost: None,
+            };
+            [unmatched, lost]
         };
         let before = core.directory.changes();
         core.apply((1..=1_000).flat_map(leave), &mut Outbox::new());

@@ -262,9 +262,7 @@ impl Lane {
             if core.has_listeners_to_call() {
                 until = Instant::ZERO;
             }
-            let shm = core.shm.as_ref();
-            let barrier = shm.and_then(|shm| Some((shm, shm.barrier.wanted_of_group()?)));
-            if barrier.is_some() {
+            if core.barrier.wanted_of_group().is_some() {
                 until = Instant::ZERO;
             }
             let ready = poller.wait(Some(until).filter(|&until| until != Instant::MAX));
@@ -272,9 +270,6 @@ impl Lane {
             match ready {
                 Ok(ready) => self.turn(core, None, |index| ready.socket(index)),
                 Err(_) => core.counters.receive_errors.add(1),
-            }
-            if let Some((shm, number)) = barrier {
-                shm.pass_by_group(number);
             }
         }
     }
@@ -293,10 +288,18 @@ impl Lane {
         now: Option<Instant>,
         is_ready: impl Fn(usize) -> bool,
     ) {
+        let wanted = match self.kind {
+            LaneKind::Data | LaneKind::Aside => core.barrier.wanted_of_group(),
+            LaneKind::Control | LaneKind::Streams | LaneKind::Logs => None,
+        };
+        let mut is_done = true;
         for (index, socket) in self.kind.sockets(core).enumerate() {
-            if is_ready(index) {
-                self.receive_all(core, socket);
+            if wanted.is_some() || is_ready(index) {
+                is_done &= self.receive_all(core, socket);
             }
+        }
+        if let Some(number) = wanted.filter(|_| is_done) {
+            core.pass_by_group(number);
         }
         if self.kind.watch(core).is_some() && is_ready(self.kind.sockets(core).count()) {
             core.follow_interfaces();
@@ -317,7 +320,7 @@ impl Lane {
             match channel {
                 // Its deadlines are among those of the timer.
                 Channel::Control if is_ready || expired => self.turn_streams(core, tcp),
-                Channel::Data if is_ready => {
+                Channel::Data if is_ready || core.barrier.wanted_of_streams().is_some() => {
                     self.receive_streams(core, tcp, TcpReceiver::ask);
                 }
                 _ => {}
@@ -375,8 +378,17 @@ impl Lane {
         wait: WaitForStreams,
     ) -> Option<Instant> {
         let streams = self.streams.get_or_insert_with(TcpReceiver::new);
+        let wanted = core.barrier.wanted_of_streams();
+        let wait = if wanted.is_some() {
+            TcpReceiver::ask
+        } else {
+            wait
+        };
         if wait(streams, tcp).is_err() {
             core.counters.receive_errors.add(1);
+        }
+        if let Some(number) = wanted.filter(|_| streams.is_done()) {
+            core.pass_by_streams(number);
         }
         let mut came = None;
         while let Some(received) = streams.next(tcp) {
@@ -421,17 +433,16 @@ impl Lane {
     }
 
     /// Takes what waits on a socket, a few batches at most: timers would have us ask again for what
-    /// is here already.
-    fn receive_all(&mut self, core: &Core, socket: &UdpSocket) {
-        for _ in 0..MAX_BATCHES {
+    /// is here already. Whether that was all.
+    fn receive_all(&mut self, core: &Core, socket: &UdpSocket) -> bool {
+        let is_done = (0..MAX_BATCHES).any(|_| {
             let came = self.receive(core, socket, ReceiveBatch::receive);
-            if came.is_none() || !self.batch.is_full() {
-                break;
-            }
-        }
+            came.is_none() || !self.batch.is_full()
+        });
         if self.kind == LaneKind::Control {
             self.answer(core);
         }
+        is_done
     }
 
     /// Sends what the control lane has left.
@@ -615,8 +626,7 @@ impl Dispatch<'_> {
         match Messages::one(bytes, arrival) {
             Ok(mut messages) => self.messages(&mut messages),
             Err(_) => {
-                let shm = self.core.shm.as_ref();
-                let is_ours = shm.is_some_and(|shm| shm.is_marker(bytes));
+                let is_ours = self.core.pass_by_unicast(bytes);
                 self.core.counters.malformed.add(u64::from(!is_ours));
             }
         }

@@ -39,6 +39,7 @@ pub use tickwire_rtps::wire::{EntityId, Guid, GuidPrefix, SequenceNumber};
 #[cfg(test)]
 extern crate self as tickwire;
 
+mod barrier;
 mod builtin;
 mod clock;
 mod content_filter;
@@ -51,6 +52,7 @@ mod events;
 mod group_listener;
 mod lane;
 mod lease;
+mod leaving;
 mod lifeline;
 mod listener;
 mod listeners;

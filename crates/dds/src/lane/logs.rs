@@ -221,7 +221,7 @@ impl Lane {
         let mut spin_until = Instant::ZERO;
         while !core.is_stopping.load(Ordering::Acquire) {
             self.take_notices(core, shm);
-            self.free_passed(shm);
+            self.free_passed(core);
             if let Some(came) = self.look_at_logs(core) {
                 spin_until = came + core.busy_poll;
             } else if !core.busy_poll.is_zero() && clock::now() < spin_until {
@@ -261,7 +261,11 @@ impl Lane {
         let free = followed.filter(|log| log.is_free());
         let lies = shm.ear.lie_down(free.map(|log| &log.reader));
         let mut followed = self.logs.followed.iter();
-        lies && followed.all(|log| log.hold != Hold::UntilTurn)
+        lies && followed.all(|log| match log.hold {
+            Hold::Free => !log.has_ended,
+            Hold::UntilTurn => false,
+            Hold::UntilPassed(..) => true,
+        })
     }
 
     /// Whether it follows any.
@@ -305,10 +309,10 @@ impl Lane {
     }
 
     /// Frees the logs for which nothing is to be received any more.
-    fn free_passed(&mut self, shm: &SharedMemory) {
+    fn free_passed(&mut self, core: &Core) {
         for log in &mut self.logs.followed {
             if let Hold::UntilPassed(number, until) = log.hold
-                && (shm.barrier.is_passed(number) || clock::now() >= until)
+                && (core.barrier.is_passed(number) || clock::now() >= until)
             {
                 log.hold = Hold::Free;
             }
@@ -324,9 +328,7 @@ impl Lane {
                     reader,
                     hold: match core.has_one_data_lane() {
                         true => Hold::UntilTurn,
-                        false => {
-                            Hold::UntilPassed(core.raise_barrier(shm), clock::now() + PATIENCE)
-                        }
+                        false => Hold::UntilPassed(core.raise_barrier(), clock::now() + PATIENCE),
                     },
                     lost: 0,
                     has_ended: false,

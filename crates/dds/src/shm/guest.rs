@@ -52,6 +52,7 @@ impl Guest {
                     self.ask(core, shm, meeting, writer);
                 }
             }
+            Want::Finish(writer) => drop(self.finish(core, shm, meeting, writer)),
             Want::Finished(writer) => drop(self.finishing.remove(&writer)),
             Want::Leave(writer) => {
                 self.finishing.remove(&writer);
@@ -64,6 +65,23 @@ impl Guest {
                 self.follows.insert(writer, failed);
             }
         }
+    }
+
+    /// Has the log of a writer that writes no more read to its end. False if there is nothing to read any more.
+    pub(super) fn finish(
+        &mut self,
+        core: &Core,
+        shm: &SharedMemory,
+        meeting: &mut Meeting,
+        writer: Guid,
+    ) -> bool {
+        if let Some(Follow::Follows(_)) = self.follows.get(&writer) {
+            self.finishing.insert(writer);
+            shm.notify(core, Notice::Finish(writer));
+        }
+        // Nothing is heard of the end of the connection, which says the same.
+        self.leave(meeting, writer);
+        self.finishing.contains(&writer)
     }
 
     fn leave(&mut self, meeting: &mut Meeting, writer: Guid) {

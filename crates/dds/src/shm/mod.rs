@@ -21,7 +21,6 @@
 //! All talking is the control lane's: discovery only notes what it [wants](Want), as no system call is made
 //! under its lock.
 
-mod barrier;
 mod guest;
 mod host;
 mod note;
@@ -31,7 +30,6 @@ mod way;
 
 use std::fs;
 use std::io;
-use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -50,7 +48,6 @@ use crate::core::Core;
 use crate::participant::SharedMemoryCounters;
 use crate::signal::lock;
 use crate::writer::endpoint::WriterEndpoint;
-use barrier::Barrier;
 use guest::Guest;
 use host::Host;
 pub(crate) use note::note;
@@ -73,8 +70,6 @@ pub(crate) struct SharedMemory {
     /// What was written to logs that are gone.
     sent_before: Mutex<Sent>,
     notices: Notices,
-    /// Has logs wait for what came by UDP before.
-    pub(crate) barrier: Barrier,
     /// Ends the sleep of the thread that follows logs.
     pub(crate) waker: Waker,
     pub(crate) counters: ShmCounters,
@@ -120,6 +115,8 @@ pub(crate) enum Want {
     Gone(GuidPrefix),
     /// A reader of ours has matched this writer.
     Follow(Guid),
+    /// It writes no more to its log, which is to be read to its end.
+    Finish(Guid),
     /// None is left that does.
     Leave(Guid),
     /// The log of this writer does not hold what it should.
@@ -172,7 +169,6 @@ impl SharedMemory {
             logs: RwLock::default(),
             sent_before: Mutex::default(),
             notices: Notices::default(),
-            barrier: Barrier::new(name),
             waker: Waker::new().map_err(|error| failed(&error))?,
             counters: ShmCounters::default(),
             trusts_lenders,
@@ -255,21 +251,6 @@ impl SharedMemory {
         }
     }
 
-    /// Whether a datagram that is not RTPS is one that tells that all before it has been received.
-    pub(crate) fn is_marker(&self, datagram: &[u8]) -> bool {
-        let is_marker = self.barrier.pass_by_unicast(datagram);
-        if is_marker {
-            self.waker.wake();
-        }
-        is_marker
-    }
-
-    /// The group's socket has been asked since that barrier was raised.
-    pub(crate) fn pass_by_group(&self, number: u64) {
-        self.barrier.pass_by_group(number);
-        self.waker.wake();
-    }
-
     fn read_logs(&self) -> RwLockReadGuard<'_, Logs> {
         self.logs.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -333,26 +314,6 @@ impl Core {
         }
     }
 
-    /// Begins to wait for what is in the sockets of the threads that receive. Says what is waited for.
-    pub(crate) fn raise_barrier(&self, shm: &SharedMemory) -> u64 {
-        let (number, marker) = shm.barrier.raise();
-        match &self.network.user {
-            Some(user) => {
-                let mut to = user.local_address();
-                if to.ip().is_unspecified() {
-                    to.set_ip(Ipv4Addr::LOCALHOST.into());
-                }
-                if user.send_to(&marker, to).is_err() {
-                    self.counters.send_errors.add(1);
-                }
-            }
-            // Nothing comes there.
-            None => drop(shm.is_marker(&marker)),
-        }
-        self.data.interrupt();
-        number
-    }
-
     /// Does what discovery wants, and what others have said. For the control lane.
     pub(crate) fn meet(&self) {
         let Some(shm) = &self.shm else {
@@ -367,8 +328,15 @@ impl Core {
         } = &mut *meets;
         shm.wants.are_any.store(false, Ordering::Release);
         let wants = std::mem::take(&mut *lock(&shm.wants.queue));
+        let (mut left, mut finished) = (Vec::new(), Vec::new());
         for want in wants {
-            guest.want(self, shm, meeting, want);
+            match want {
+                Want::Finish(writer) => left.push(writer),
+                want => guest.want(self, shm, meeting, want),
+            }
+            if let Want::Finished(writer) | Want::Malformed(writer) = want {
+                finished.push(writer);
+            }
         }
         if meeting.turn().is_err() {
             self.counters.receive_errors.add(1);
@@ -391,10 +359,18 @@ impl Core {
                 event => guest.heard(self, shm, event),
             }
         }
+        // What has been heard by now may have told of their logs.
+        for writer in left {
+            if !guest.finish(self, shm, meeting, writer) {
+                finished.push(writer);
+            }
+        }
         guest.ask_waiting(self, shm, meeting);
         drop(meets);
+        self.leaving.logs_are_read(&finished);
         self.raise();
         self.see_who_ended();
+        self.see_who_left();
     }
 
     /// Lets go of participants whose process has ended.

@@ -14,6 +14,7 @@ mod exchange;
 mod fragments;
 mod instances;
 mod late_joiners;
+mod leaving;
 mod loans;
 mod matching;
 mod presentation;

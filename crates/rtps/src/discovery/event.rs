@@ -68,6 +68,8 @@ pub enum Event {
         reader: Guid,
         /// The writer.
         writer: Guid,
+        /// How it is known that the writer is gone; `None` if it is there, and the two do not match any more.
+        lost: Option<LostReason>,
     },
     /// A publisher has these writers now, by what it announces. Told to local readers that are
     /// matched with one of them and look at the sets of a whole publisher (PRESENTATION with coherent

@@ -7,7 +7,7 @@ use core::net::IpAddr;
 use tickwire_base::Instant;
 
 use super::endpoints::{Outcome, PairChange};
-use super::event::Event;
+use super::event::{Event, LostReason};
 use super::participants::Participant;
 use super::{Discovery, EndpointData, ParticipantData, proxies};
 use crate::wire::{GuidPrefix, VendorId};
@@ -16,7 +16,7 @@ impl Discovery {
     /// Takes over an endpoint and reports what that changes.
     pub(super) fn upsert(&mut self, now: Instant, data: Arc<EndpointData>) {
         let changes = self.endpoints.insert(Arc::clone(&data), &self.type_lookup);
-        self.report(now, changes);
+        self.report(now, changes, None);
     }
 
     /// A participant's locators have changed, hence the proxies of its endpoints.
@@ -24,12 +24,18 @@ impl Discovery {
         let endpoints: Vec<_> = self.endpoints.of(prefix).cloned().collect();
         for endpoint in endpoints {
             let changes = self.endpoints.compare(&endpoint, &self.type_lookup);
-            self.report(now, changes);
+            self.report(now, changes, None);
         }
     }
 
-    /// Turns what changed between endpoints into events for the local ones.
-    pub(super) fn report(&mut self, now: Instant, changes: Vec<PairChange>) {
+    /// Turns what changed between endpoints into events for the local ones. With a remote one that was `lost` all its matches
+    /// end.
+    pub(super) fn report(
+        &mut self,
+        now: Instant,
+        changes: Vec<PairChange>,
+        lost: Option<LostReason>,
+    ) {
         self.counters.pairs_compared = self.endpoints.compared();
         self.counters.types_refused = self.endpoints.types_refused();
         for change in changes {
@@ -37,7 +43,7 @@ impl Discovery {
                 self.report_to_writer(&change);
             }
             if change.reader.guid.prefix == self.prefix() {
-                self.report_to_reader(now, &change);
+                self.report_to_reader(now, &change, lost);
             }
         }
     }
@@ -92,7 +98,7 @@ impl Discovery {
         self.events.push_back(event);
     }
 
-    fn report_to_reader(&mut self, now: Instant, change: &PairChange) {
+    fn report_to_reader(&mut self, now: Instant, change: &PairChange, lost: Option<LostReason>) {
         let (reader, writer) = (change.reader.guid, &change.writer);
         let event = match &change.outcome {
             Outcome::Matched => match self.owner_of(writer) {
@@ -111,6 +117,7 @@ impl Discovery {
             Outcome::Unmatched => Event::WriterUnmatched {
                 reader,
                 writer: writer.guid,
+                lost,
             },
             Outcome::Incompatible(verdict) => Event::Incompatible {
                 local: reader,

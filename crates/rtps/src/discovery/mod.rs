@@ -198,7 +198,8 @@ impl Discovery {
         self.asserter.remove(guid);
         let changes = self.endpoints.remove(guid);
         self.tell_of_group_without(&data);
-        self.report(now, changes);
+        let lost = (role == Role::Writer).then_some(LostReason::Left);
+        self.report(now, changes, lost);
         true
     }
 

@@ -385,7 +385,7 @@ impl Discovery {
         if stays && !changes.is_empty() {
             self.tell_of_group_without(&endpoint);
         }
-        self.report(now, changes);
+        self.report(now, changes, Some(reason));
         self.events
             .push_back(Event::EndpointLost { endpoint, reason });
     }

@@ -256,7 +256,7 @@ impl Discovery {
 
     fn decide(&mut self, now: Instant, pairs: Vec<Pair>) {
         let changes = self.endpoints.decide(pairs, &self.type_lookup);
-        self.report(now, changes);
+        self.report(now, changes, None);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddrV4;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use nix::errno::Errno;
@@ -29,8 +29,9 @@ pub struct TcpNet {
     port: Option<u16>,
     /// Makes the control epoll readable.
     nudge: Waker,
-    /// Makes the data epoll readable for ever.
-    end: Waker,
+    /// Makes the data epoll readable: once, or for ever when receiving has ended.
+    interrupter: Waker,
+    has_ended: AtomicBool,
     directory: Mutex<Directory>,
     book: Mutex<Book>,
     due_ns: AtomicU64,
@@ -69,10 +70,11 @@ impl TcpNet {
             },
         };
         let epoll = || Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).map_err(opened);
-        let (control, data, nudge, end) = (epoll()?, epoll()?, waker()?, waker()?);
+        let (control, data, nudge, interrupter) = (epoll()?, epoll()?, waker()?, waker()?);
         let read = |token| EpollEvent::new(EpollFlags::EPOLLIN, token);
         control.add(nudge.as_fd(), read(NUDGE)).map_err(opened)?;
-        data.add(end.as_fd(), read(END)).map_err(opened)?;
+        data.add(interrupter.as_fd(), read(INTERRUPTION))
+            .map_err(opened)?;
         let (listener, port) = listening.unzip();
         if let Some(listener) = &listener {
             control.add(listener, read(LISTENER)).map_err(opened)?;
@@ -80,7 +82,8 @@ impl TcpNet {
         Ok(Self {
             port,
             nudge,
-            end,
+            interrupter,
+            has_ended: AtomicBool::new(false),
             directory: Mutex::default(),
             book: Mutex::new(Book::new(listener, &options)),
             due_ns: AtomicU64::new(u64::MAX),
@@ -243,9 +246,15 @@ impl TcpNet {
         Some(due).filter(|due| *due != Instant::MAX)
     }
 
-    /// Wakes whoever waits in [`TcpReceiver::wait`]; from now on nobody waits there.
+    /// Wakes whoever waits in [`TcpReceiver::wait`], or comes next; from now on nobody waits there.
     pub fn end_receiving(&self) {
-        self.end.wake();
+        self.has_ended.store(true, Ordering::Release);
+        self.interrupter.wake();
+    }
+
+    /// Wakes whoever waits in [`TcpReceiver::wait`], or who comes next, once.
+    pub fn interrupt_receiving(&self) {
+        self.interrupter.wake();
     }
 
     /// What has happened to connections until now.
@@ -278,7 +287,15 @@ impl TcpNet {
         };
         let directory = lock(&self.directory);
         for event in receiver.events.iter().take(count) {
-            receiver.ready.extend(directory.get(event.data()).cloned());
+            match event.data() {
+                INTERRUPTION => {
+                    self.interrupter.reset();
+                    if self.has_ended.load(Ordering::Acquire) {
+                        self.interrupter.wake();
+                    }
+                }
+                id => receiver.ready.extend(directory.get(id).cloned()),
+            }
         }
         Ok(())
     }
@@ -332,4 +349,4 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 pub(super) const LISTENER: u64 = u64::MAX;
 const NUDGE: u64 = u64::MAX - 1;
-const END: u64 = u64::MAX - 2;
+const INTERRUPTION: u64 = u64::MAX - 2;

@@ -122,6 +122,11 @@ impl TcpReceiver {
         self.ask(net)
     }
 
+    /// Whether no connection is left that was found to have something to read.
+    pub fn is_done(&self) -> bool {
+        self.ready.is_empty()
+    }
+
     /// What has come on the next connection that has something to read, by one system call; `None` if
     /// no connection is left. The end of a connection is a reception of nothing.
     pub fn next(&mut self, net: &TcpNet) -> Option<Received<'_>> {
