@@ -41,7 +41,7 @@ pub(super) struct SubscriptionOptions {
     timeout: Option<Duration>,
 
     /// Do not ask for samples again that were lost on the way: then no writer waits, also while this command is stopped;
-    /// what was not read yet when a writer ends is missing then, and not reported
+    /// of what the network loses at the very end of a stream nothing is reported then
     #[arg(long)]
     best_effort: bool,
 }
