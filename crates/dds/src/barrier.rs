@@ -35,8 +35,8 @@ impl Barrier {
         }
     }
 
-    /// Begins anew: the number, and the datagram to send to ourselves.
-    pub(crate) fn raise(&self) -> (u64, [u8; MARKER_LEN]) {
+    /// Begins anew: the number, and the datagram to send to ourselves. What was there before that call is waited for.
+    pub(crate) fn raise(&self) -> (u64, Marker) {
         let number = self.raised.fetch_add(1, Ordering::AcqRel) + 1;
         let mut marker = [0; MARKER_LEN];
         marker[..NAME_LEN].copy_from_slice(&self.name.0);
@@ -92,25 +92,30 @@ impl Core {
     /// Begins to wait for what is in the sockets of the threads that receive for readers. Says what is waited for.
     pub(crate) fn raise_barrier(&self) -> u64 {
         let (number, marker) = self.barrier.raise();
+        self.send_marker(number, &marker);
+        number
+    }
+
+    /// Ends what [`Barrier::raise`] has begun.
+    pub(crate) fn send_marker(&self, number: u64, marker: &Marker) {
         match &self.network.user {
             Some(user) => {
                 let mut to = user.local_address();
                 if to.ip().is_unspecified() {
                     to.set_ip(Ipv4Addr::LOCALHOST.into());
                 }
-                if user.send_to(&marker, to).is_err() {
+                if user.send_to(marker, to).is_err() {
                     self.counters.send_errors.add(1);
                 }
             }
             // Nothing comes there.
-            None => drop(self.pass_by_unicast(&marker)),
+            None => drop(self.pass_by_unicast(marker)),
         }
         match &self.network.tcp {
             Some(tcp) => tcp.interrupt_receiving(),
             None => self.pass_by_streams(number),
         }
         self.data.interrupt();
-        number
     }
 
     /// A datagram has come that is not RTPS. Whether it is one that tells that all before it has been received.
@@ -143,6 +148,9 @@ impl Core {
         }
     }
 }
+
+/// The barrier's name, and a number.
+pub(crate) type Marker = [u8; MARKER_LEN];
 
 const NAME_LEN: usize = 12;
 const MARKER_LEN: usize = NAME_LEN + 8;

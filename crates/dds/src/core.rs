@@ -2,7 +2,8 @@
 //! state is in discovery and in the endpoints.
 //!
 //! Locks are taken in the order QoS of an entity, content filter, log, unsent announcements, discovery,
-//! routes, publisher or subscriber, endpoint. While a datagram is sent or a listener is called none is
+//! writers that leave, routes, publisher or subscriber, endpoint; what shared memory is wanted for is noted under a lock of its
+//! own, which is the last. While a datagram is sent or a listener is called none is
 //! held but, by who changes it or makes an entity of it, an entity's QoS or a content filter.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -15,7 +16,7 @@ use tickwire_cdr::TypeDescription;
 use tickwire_rtps::Outbox;
 use tickwire_rtps::discovery::{AddError, Discovery, EndpointData, MAX_GATHERED_LEN, Role};
 use tickwire_rtps::qos::EndpointQos;
-use tickwire_rtps::wire::{Context, EntityId, Guid, GuidPrefix, Submessage};
+use tickwire_rtps::wire::{Context, EntityId, Guid, GuidPrefix, SequenceNumber, Submessage};
 use tickwire_store::StoreOptions;
 use tickwire_transport::InterfaceWatch;
 
@@ -269,12 +270,12 @@ impl Core {
             .change(|routes| routes.readers.insert(entity, endpoint));
     }
 
-    pub(crate) fn remove_writer(&self, guid: Guid) {
+    pub(crate) fn remove_writer(&self, guid: Guid, last_change: Option<SequenceNumber>) {
         outgoing::flush();
         self.flush();
         self.directory
             .change(|routes| routes.writers.remove(&guid.entity));
-        self.withdraw(guid);
+        self.withdraw(guid, last_change);
         if let Some(shm) = &self.shm {
             shm.remove_log(guid.entity);
         }
@@ -282,7 +283,7 @@ impl Core {
 
     pub(crate) fn remove_reader(&self, guid: Guid) {
         self.directory.change(|routes| routes.remove_reader(guid));
-        self.withdraw(guid);
+        self.withdraw(guid, None);
     }
 
     /// Keeps what an endpoint is going to announce until it is added.
@@ -396,9 +397,11 @@ impl Core {
         })
     }
 
-    fn withdraw(&self, guid: Guid) {
+    fn withdraw(&self, guid: Guid, last_change: Option<SequenceNumber>) {
         lock(&self.drafts).remove(&guid);
-        self.with_discovery(|discovery, outbox| discovery.remove(clock::now(), guid, outbox));
+        self.with_discovery(|discovery, outbox| {
+            discovery.remove(clock::now(), guid, last_change, outbox)
+        });
     }
 
     /// Runs `call` on discovery, does what it tells to do, and sends what it leaves.

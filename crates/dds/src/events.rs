@@ -16,11 +16,11 @@ use crate::shm::Want;
 use crate::writer::endpoint::WriterEndpoint;
 
 impl Core {
-    /// Does what events tell to do, but for those that [have to wait](crate::leaving). To be called under discovery's lock,
-    /// lest they overtake each other.
+    /// Does what events tell to do, but that [some matches end](crate::leaving), which waits. To be called under discovery's
+    /// lock, lest they overtake each other.
     pub(crate) fn apply(&self, events: impl Iterator<Item = Event>, outbox: &mut Outbox) {
         let now = clock::now();
-        self.apply_in_order(events.filter_map(|event| self.hold(now, event)), outbox);
+        self.apply_in_order(events.flat_map(|event| self.sift(now, event)), outbox);
     }
 
     /// Does what events tell to do. The routes, which are copied for whoever reads them, change once for all matches that
@@ -93,11 +93,16 @@ impl Core {
                 self.match_writer(reader, &writer, proxy, outbox);
                 self.want(Want::Follow(writer.guid));
             }
-            Event::WriterUnmatched { reader, writer, .. } => {
+            Event::WriterUnmatched {
+                reader,
+                writer,
+                gone,
+            } => {
                 if !self.directory.snapshot().by_writer.contains_key(&writer) {
                     self.want(Want::Leave(writer));
                 }
-                self.tell_reader(reader, |reader| reader.unmatch_writer(writer));
+                let last_change = gone.and_then(|gone| gone.last_change);
+                self.tell_reader(reader, |reader| reader.unmatch_writer(writer, last_change));
             }
             Event::GroupChanged {
                 reader,
@@ -238,7 +243,7 @@ mod tests {
             let unmatched = Event::WriterUnmatched {
                 reader,
                 writer,
-                lost: None,
+                gone: None,
             };
             [unmatched, lost]
         };

@@ -168,6 +168,8 @@ pub(crate) struct Lane {
     asked_others_at: Instant,
     /// Whether one has found something since the last turn, for which the sockets were not asked then.
     has_looked: bool,
+    /// How often connections were asked for a [barrier](crate::barrier) that they have not passed.
+    asked_streams: u32,
 }
 
 /// What it takes to deliver.
@@ -201,6 +203,7 @@ impl Lane {
             found_at: Instant::ZERO,
             asked_others_at: Instant::ZERO,
             has_looked: false,
+            asked_streams: 0,
         }
     }
 
@@ -379,16 +382,22 @@ impl Lane {
     ) -> Option<Instant> {
         let streams = self.streams.get_or_insert_with(TcpReceiver::new);
         let wanted = core.barrier.wanted_of_streams();
-        let wait = if wanted.is_some() {
-            TcpReceiver::ask
-        } else {
-            wait
+        let mut waited = match wanted {
+            None => wait(streams, tcp),
+            Some(_) => streams.ask(tcp),
         };
-        if wait(streams, tcp).is_err() {
-            core.counters.receive_errors.add(1);
+        if let Some(number) = wanted {
+            self.asked_streams += 1;
+            let is_done = streams.is_done();
+            if is_done && !tcp.has_begun_frames() || self.asked_streams >= MAX_ASKS {
+                self.asked_streams = 0;
+                core.pass_by_streams(number);
+            } else if is_done {
+                waited = wait(streams, tcp);
+            }
         }
-        if let Some(number) = wanted.filter(|_| streams.is_done()) {
-            core.pass_by_streams(number);
+        if waited.is_err() {
+            core.counters.receive_errors.add(1);
         }
         let mut came = None;
         while let Some(received) = streams.next(tcp) {
@@ -498,6 +507,9 @@ impl Work {
             memory,
         };
         for (bytes, arrival) in datagrams {
+            if core.pass_by_unicast(bytes) {
+                continue;
+            }
             core.counters.datagrams_received.add(1);
             core.counters.bytes_received.add(bytes.len() as u64);
             self.hand_on(core, time, lies, &mut discovered, |dispatch| {
@@ -572,6 +584,9 @@ const LOG_LOOKS: u32 = 512;
 /// Batches that one socket may fill before it is the next one's turn, and then the timers'.
 const MAX_BATCHES: u32 = 8;
 
+/// Connections that have something whenever they are asked have had by then what was there at first.
+const MAX_ASKS: u32 = 1024;
+
 /// How long other sockets may wait while [`Lane::look`] finds something again and again.
 const OTHERS_INTERVAL: Duration = Duration::from_micros(100);
 
@@ -625,10 +640,7 @@ impl Dispatch<'_> {
     fn datagram(&mut self, bytes: &[u8], arrival: Arrival) {
         match Messages::one(bytes, arrival) {
             Ok(mut messages) => self.messages(&mut messages),
-            Err(_) => {
-                let is_ours = self.core.pass_by_unicast(bytes);
-                self.core.counters.malformed.add(u64::from(!is_ours));
-            }
+            Err(_) => self.core.counters.malformed.add(1),
         }
     }
 

@@ -1,23 +1,25 @@
 //! Writers that have left: their matches end once all is read that they wrote.
 //!
-//! That a writer is gone is heard on another way than its samples come by, and often before the last of them. A reliable
-//! reader would lose those that it has not acknowledged, a best-effort one any number, and neither could say how many.
+//! That a writer has gone is heard on another way than its samples come by, and often before the last of them. A reliable
+//! reader would lose those that it has not acknowledged, a best-effort one any number.
 //!
 //! ```text
-//! discovery: a writer is gone   its matches stay, and all that is told of its participant's writers waits
-//! control lane                  raises a barrier; has the log read to its end
-//! lanes that receive            what was in sockets and log is delivered
-//! control lane                  does what has waited
+//! discovery: a writer has gone   its matches stay
+//! control lane                   raises a barrier; has the log read to its end
+//! lanes that receive             what was in sockets and log is delivered
+//! control lane                   ends the matches; what has not come by now, up to the writer's last number, is lost
 //! ```
+//!
+//! Nothing else waits, but that the same writer comes back ends its matches first.
 
-use std::collections::BTreeSet;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
+use hashbrown::HashMap;
 use tickwire_base::Instant;
-use tickwire_rtps::discovery::{Event, LostReason};
-use tickwire_rtps::wire::{Guid, GuidPrefix};
+use tickwire_rtps::discovery::{Event, Gone, LostReason};
+use tickwire_rtps::wire::Guid;
 
 use crate::barrier::Barrier;
 use crate::clock;
@@ -25,94 +27,95 @@ use crate::core::Core;
 use crate::shm::Want;
 use crate::signal::lock;
 
-/// Events that wait.
+/// The writers whose matches are about to end.
 #[derive(Default)]
 pub(crate) struct Leaving {
     are_any: AtomicBool,
-    participants: Mutex<Vec<Held>>,
+    left: Mutex<AllLeft>,
 }
 
-/// Those of a participant's writers, which keep their order.
-struct Held {
-    participant: GuidPrefix,
-    /// What is in the sockets, once that is being waited for.
+#[derive(Default)]
+struct AllLeft {
+    writers: HashMap<Guid, Left>,
+    /// The newest barrier that was raised for any.
+    newest: u64,
+    raised_at: Instant,
+    /// After which time it is raised again: a socket that is full takes no marker.
+    again_after: Duration,
+}
+
+/// A writer that has left.
+struct Left {
+    gone: Gone,
+    /// Our readers that were matched with it.
+    readers: Vec<Guid>,
+    /// Once that is passed, sockets have nothing of it; `None` until it is raised.
     barrier: Option<u64>,
-    /// When the barrier is raised again: a socket that is full takes no marker.
-    again_at: Instant,
-    /// The writers whose logs are still to be read.
-    logs: BTreeSet<Guid>,
-    /// When they are done in any case.
+    /// Whether its log is still to be read.
+    has_log: bool,
+    /// When its matches end in any case.
     until: Instant,
-    events: Vec<Event>,
 }
 
-impl Held {
-    fn wants_barrier(&self, now: Instant, barrier: &Barrier) -> bool {
-        let is_passed = |number| now < self.again_at || barrier.is_passed(number);
-        !self.barrier.is_some_and(is_passed)
-    }
-
+impl Left {
     fn is_ready(&self, now: Instant, barrier: &Barrier) -> bool {
         let is_passed = self.barrier.is_some_and(|number| barrier.is_passed(number));
-        is_passed && self.logs.is_empty() || now >= self.until || self.events.len() > MAX_EVENTS
+        is_passed && !self.has_log || now >= self.until
+    }
+
+    fn into_events(self, writer: Guid) -> impl Iterator<Item = Event> {
+        let gone = Some(self.gone);
+        let unmatched = move |reader| Event::WriterUnmatched {
+            reader,
+            writer,
+            gone,
+        };
+        self.readers.into_iter().map(unmatched)
+    }
+}
+
+impl AllLeft {
+    /// Whether a barrier is to be raised now: for who waits for none yet, or as the marker of the last one may be lost. If
+    /// not, when to ask again.
+    fn wants_barrier(&self, now: Instant, barrier: &Barrier) -> Result<(), Instant> {
+        let is_new = |left: &Left| left.barrier.is_none();
+        let mut at = Instant::MAX;
+        if self.newest > 0 && !barrier.is_passed(self.newest) {
+            at = self.raised_at + self.again_after;
+        }
+        if self.writers.values().any(is_new) {
+            at = at.min(self.raised_at + SOONEST);
+        }
+        if at <= now { Ok(()) } else { Err(at) }
+    }
+
+    /// Has who waits for no barrier yet wait for that one, whose marker has not been sent.
+    fn raise(&mut self, now: Instant, number: u64) {
+        let mut is_new = false;
+        for left in self.writers.values_mut() {
+            is_new |= left.barrier.is_none();
+            left.barrier.get_or_insert(number);
+        }
+        self.again_after = match is_new {
+            true => FIRST_AGAIN,
+            false => (self.again_after * 2).min(LAST_AGAIN),
+        };
+        (self.newest, self.raised_at) = (number, now);
+    }
+
+    /// Takes out those that are ready.
+    fn take_ready(&mut self, now: Instant, barrier: &Barrier) -> Vec<Event> {
+        let ready = self
+            .writers
+            .extract_if(|_, left| left.is_ready(now, barrier));
+        ready
+            .flat_map(|(writer, left)| left.into_events(writer))
+            .collect()
     }
 }
 
 impl Leaving {
-    /// Keeps an event if it has to wait, else gives it back. `log` is told of a writer whose log is to be read to its end;
-    /// says whether [that will be heard of](Self::logs_are_read).
-    pub(crate) fn hold(
-        &self,
-        now: Instant,
-        event: Event,
-        log: impl FnOnce(Guid) -> bool,
-    ) -> Option<Event> {
-        let Some(writer) = writer_of(&event) else {
-            return Some(event);
-        };
-        // Of who is ignored nothing more is to come, and of who has long been silent nothing is on its way.
-        let waits = matches!(
-            &event,
-            Event::WriterUnmatched {
-                lost: Some(LostReason::Left | LostReason::ProcessEnded),
-                ..
-            }
-        );
-        if !waits && !self.are_any() {
-            return Some(event);
-        }
-        let mut participants = lock(&self.participants);
-        let held = participants
-            .iter_mut()
-            .position(|held| held.participant == writer.prefix);
-        if held.is_none() && !waits {
-            return Some(event);
-        }
-        let index = held.unwrap_or_else(|| {
-            participants.push(Held {
-                participant: writer.prefix,
-                barrier: None,
-                again_at: Instant::ZERO,
-                logs: BTreeSet::new(),
-                until: now + MOST,
-                events: Vec::new(),
-            });
-            participants.len() - 1
-        });
-        // Before the log is told of, of which may be heard at once.
-        self.are_any.store(true, Ordering::Release);
-        let held = &mut participants[index];
-        if waits {
-            held.barrier = None;
-            if log(writer) {
-                held.logs.insert(writer);
-            }
-        }
-        held.events.push(event);
-        None
-    }
-
-    /// Whether any wait. An atomic load.
+    /// Whether any writer is. An atomic load.
     pub(crate) fn are_any(&self) -> bool {
         self.are_any.load(Ordering::Acquire)
     }
@@ -122,65 +125,88 @@ impl Leaving {
         if writers.is_empty() || !self.are_any() {
             return;
         }
-        for held in lock(&self.participants).iter_mut() {
-            for writer in writers {
-                held.logs.remove(writer);
+        let mut all = lock(&self.left);
+        for writer in writers {
+            if let Some(left) = all.writers.get_mut(writer) {
+                left.has_log = false;
             }
         }
     }
 
-    /// Whether a barrier is to be raised.
-    fn wants_barrier(&self, now: Instant, barrier: &Barrier) -> bool {
-        let participants = lock(&self.participants);
-        participants
-            .iter()
-            .any(|held| held.wants_barrier(now, barrier))
-    }
-
-    /// That barrier has been raised for those who want one.
-    fn raised(&self, now: Instant, number: u64, barrier: &Barrier) {
-        let mut participants = lock(&self.participants);
-        for held in participants
-            .iter_mut()
-            .filter(|held| held.wants_barrier(now, barrier))
-        {
-            held.barrier = Some(number);
-            held.again_at = now + AGAIN;
+    /// Keeps that a match ends; false if it is to end now.
+    fn hold(&self, now: Instant, reader: Guid, writer: Guid, gone: Gone, has_log: bool) -> bool {
+        let mut all = lock(&self.left);
+        if all.writers.len() >= MOST_LEFT && !all.writers.contains_key(&writer) {
+            return false;
         }
+        // Before the log is told of, of which may be heard at once.
+        self.are_any.store(true, Ordering::Release);
+        let left = all.writers.entry(writer).or_insert_with(|| Left {
+            gone,
+            readers: Vec::new(),
+            barrier: None,
+            has_log,
+            until: now + MOST,
+        });
+        left.readers.push(reader);
+        true
     }
 
-    /// Whether there is what has waited for long enough.
-    fn is_ready(&self, now: Instant, barrier: &Barrier) -> bool {
-        let participants = lock(&self.participants);
-        participants.iter().any(|held| held.is_ready(now, barrier))
+    /// Ends the wait of a writer of which something else is told.
+    fn release(&self, writer: Guid) -> Option<Left> {
+        if !self.are_any() {
+            return None;
+        }
+        let mut all = lock(&self.left);
+        let left = all.writers.remove(&writer);
+        self.note(&all);
+        left
     }
 
-    /// Takes what has waited for long enough.
-    fn take_ready(&self, now: Instant, barrier: &Barrier) -> Vec<Event> {
-        let mut participants = lock(&self.participants);
-        let ready = participants.extract_if(.., |held| held.is_ready(now, barrier));
-        let events = ready.flat_map(|held| held.events).collect();
-        self.are_any
-            .store(!participants.is_empty(), Ordering::Release);
-        events
+    fn note(&self, all: &MutexGuard<'_, AllLeft>) {
+        let are_any = !all.writers.is_empty();
+        self.are_any.store(are_any, Ordering::Release);
     }
 }
 
 impl Core {
-    /// Keeps an event if it has to wait, else gives it back. To be called under discovery's lock.
-    pub(crate) fn hold(&self, now: Instant, event: Event) -> Option<Event> {
-        let finish = |writer| {
-            self.want(Want::Finish(writer));
-            self.shm.is_some()
+    /// What is to be done now of what discovery has told; that a match ends may have to wait. To be called under discovery's
+    /// lock.
+    pub(crate) fn sift(&self, now: Instant, event: Event) -> impl Iterator<Item = Event> {
+        let (before, event) = match event {
+            Event::WriterUnmatched {
+                reader,
+                writer,
+                gone: Some(gone),
+            } if waits(gone) => (
+                None,
+                (!self.hold(now, reader, writer, gone)).then_some(event),
+            ),
+            Event::WriterMatched { ref writer, .. } => {
+                let writer = writer.guid;
+                (Some((writer, self.leaving.release(writer))), Some(event))
+            }
+            Event::WriterUnmatched { writer, .. } => {
+                (Some((writer, self.leaving.release(writer))), Some(event))
+            }
+            event => (None, Some(event)),
         };
-        let event = self.leaving.hold(now, event, finish);
-        if event.is_none() {
-            self.control.arm(now);
-        }
-        event
+        let before = before.and_then(|(writer, left)| Some(left?.into_events(writer)));
+        before.into_iter().flatten().chain(event)
     }
 
-    /// Does what has waited for what writers have written that left, once that is read. For the control lane.
+    fn hold(&self, now: Instant, reader: Guid, writer: Guid, gone: Gone) -> bool {
+        let is_held = self
+            .leaving
+            .hold(now, reader, writer, gone, self.shm.is_some());
+        if is_held {
+            self.want(Want::Finish(writer));
+            self.control.arm(now);
+        }
+        is_held
+    }
+
+    /// Ends the matches of writers that have left and of which all is read. For the control lane.
     pub(crate) fn see_who_left(&self) {
         let Self {
             leaving, barrier, ..
@@ -189,39 +215,47 @@ impl Core {
             return;
         }
         let now = clock::now();
-        if leaving.wants_barrier(now, barrier) {
-            leaving.raised(now, self.raise_barrier(), barrier);
+        let mut all = lock(&leaving.left);
+        let wants = all.wants_barrier(now, barrier);
+        let marker = wants.is_ok().then(|| {
+            let (number, marker) = barrier.raise();
+            all.raise(now, number);
+            (number, marker)
+        });
+        let are_ready = all.writers.values().any(|left| left.is_ready(now, barrier));
+        let until = all.writers.values().map(|left| left.until).min();
+        drop(all);
+        if let Some((number, marker)) = marker {
+            self.send_marker(number, &marker);
         }
-        if leaving.is_ready(now, barrier) {
+        if are_ready {
             self.with_discovery(|_, outbox| {
-                let events = leaving.take_ready(now, barrier);
+                let mut all = lock(&leaving.left);
+                let events = all.take_ready(now, barrier);
+                leaving.note(&all);
+                drop(all);
                 self.apply_in_order(events.into_iter(), outbox);
             });
         }
+        let again = wants.err().unwrap_or(now + SOONEST);
         if leaving.are_any() {
-            self.control.arm(now + AGAIN);
+            self.control
+                .arm(until.map_or(again, |until| until.min(again)));
         }
     }
 }
 
-/// The writer, or the publisher, of whom something is told that concerns our readers.
-fn writer_of(event: &Event) -> Option<Guid> {
-    match event {
-        Event::WriterMatched { writer, .. } => Some(writer.guid),
-        Event::WriterUnmatched { writer, .. } | Event::LivelinessChanged { writer, .. } => {
-            Some(*writer)
-        }
-        Event::GroupChanged { publisher, .. } => Some(*publisher),
-        Event::Incompatible { local, remote, .. } => {
-            (!local.entity.is_writer()).then_some(remote.guid)
-        }
-        _ => None,
-    }
+/// Of who is ignored nothing more is to come, and of who has long been silent nothing is on its way.
+fn waits(gone: Gone) -> bool {
+    matches!(gone.reason, LostReason::Left | LostReason::ProcessEnded)
 }
 
-/// How often is looked whether they are done, and a barrier raised again that is not passed.
-const AGAIN: Duration = Duration::from_millis(10);
-/// How long a listener may take for what has been written.
-const MOST: Duration = Duration::from_secs(60);
-/// Events of one participant that wait.
-const MAX_EVENTS: usize = 4096;
+/// How far apart barriers are raised, however many leave.
+const SOONEST: Duration = Duration::from_millis(1);
+/// When one is raised again at first, and at last: markers take room in the socket.
+const FIRST_AGAIN: Duration = Duration::from_millis(10);
+const LAST_AGAIN: Duration = Duration::from_secs(2);
+/// How long listeners may take for what has been written.
+const MOST: Duration = Duration::from_secs(10);
+/// Writers that may be about to leave; of others the matches end at once.
+const MOST_LEFT: usize = 4096;

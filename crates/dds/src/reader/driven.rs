@@ -84,9 +84,12 @@ impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
         })
     }
 
-    fn unmatch_writer(&self, writer: Guid) -> bool {
+    fn unmatch_writer(&self, writer: Guid, last_change: Option<SequenceNumber>) -> bool {
         self.update_in_group(|state, sets| {
             let ReaderState { machine, inbox, .. } = state;
+            if let Some(last) = last_change {
+                machine.has_written(writer, last, inbox);
+            }
             machine.unmatch_writer(writer, inbox);
             inbox.sets.forget_writer(writer);
             if let Some(sets) = sets {

@@ -159,8 +159,9 @@ pub(crate) trait ReaderEndpoint: Send + Sync {
         outbox: &mut Outbox,
     ) -> bool;
 
-    /// A writer is gone; says whether the listener has something to hear.
-    fn unmatch_writer(&self, writer: Guid) -> bool;
+    /// A writer is gone, which has written up to `last_change` if that is known; says whether the listener has something to
+    /// hear.
+    fn unmatch_writer(&self, writer: Guid, last_change: Option<SequenceNumber>) -> bool;
 
     /// A publisher has these writers now; says whether the listener has something to hear.
     fn group_changed(&self, publisher: Guid, writers: &[EntityId]) -> bool;

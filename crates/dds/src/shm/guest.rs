@@ -60,6 +60,7 @@ impl Guest {
                 shm.notify(core, Notice::Stop(writer));
             }
             Want::Malformed(writer) => {
+                self.finishing.remove(&writer);
                 self.leave(meeting, writer);
                 let failed = Follow::Failed(Obstacle::Malformed);
                 self.follows.insert(writer, failed);

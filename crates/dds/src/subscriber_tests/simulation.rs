@@ -206,7 +206,7 @@ impl Sim {
         self.tell_of_writers();
         let guid = self.writers[index].machine.guid();
         for reader in self.subscriber.shared.group.readers() {
-            reader.unmatch_writer(guid);
+            reader.unmatch_writer(guid, None);
         }
         self.has_left = true;
     }

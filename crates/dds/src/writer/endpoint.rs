@@ -663,6 +663,12 @@ impl WriterEndpoint {
         !news.is_empty() && self.changed(news)
     }
 
+    /// The last change that was written, if all matched readers were to have each.
+    pub(crate) fn last_for_all(&self) -> Option<SequenceNumber> {
+        let machine = &lock(&self.state).machine;
+        (!machine.has_filters()).then(|| machine.last())
+    }
+
     /// Asks for acknowledgement of what is written so far and waits for it; `None` if it does not
     /// come in time, or the wait has ended.
     pub(crate) fn wait_for_acknowledgments(&self, timeout: Duration, ended: &Ended) -> Option<()> {

@@ -661,7 +661,9 @@ impl<T: TopicSupport> Drop for Handle<T> {
         instances.end_all(endpoint, lifeline, left());
         let _ = endpoint.wait_for_acknowledgments(left(), &ended);
         endpoint.leave_group();
-        endpoint.core.remove_writer(endpoint.guid);
+        endpoint
+            .core
+            .remove_writer(endpoint.guid, endpoint.last_for_all());
         endpoint.close_log();
     }
 }

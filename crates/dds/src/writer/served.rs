@@ -134,7 +134,10 @@ impl ServedLog {
 
 impl Drop for ServedLog {
     fn drop(&mut self) {
-        self.lifeline.core.remove_writer(self.endpoint.guid);
+        let last_change = self.endpoint.last_for_all();
+        self.lifeline
+            .core
+            .remove_writer(self.endpoint.guid, last_change);
         self.endpoint.close_log();
     }
 }

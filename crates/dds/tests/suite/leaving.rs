@@ -146,6 +146,76 @@ fn a_polled_participant_reads_first_too() {
     }
 }
 
+/// Of what the kernel has dropped for want of room at the very end no sample that follows tells.
+#[test]
+fn what_is_lost_at_the_end_has_a_number() {
+    let reading = builder(181).transports([Transport::Udp]);
+    let reading = reading.driving(Driving::Polled).receive_buffer_bytes(1);
+    let reading = reading.build().expect("a participant");
+    let writing = builder(181).transports([Transport::Udp]);
+    let writing = writing.build().expect("a participant");
+    let topic = writing.topic::<Quote>("Quotes").expect("a topic");
+    let qos = DataWriterQos::default().keep_all().best_effort();
+    let writer = writing.writer_with(&topic, qos).expect("a writer");
+    let topic = reading.topic::<Quote>("Quotes").expect("a topic");
+    let qos = DataReaderQos::default().keep_all();
+    let reader = reading.reader_with(&topic, qos).expect("a reader");
+    reader.wait_for_matched(1, PATIENCE).expect("a match");
+    writer.wait_for_matched(1, PATIENCE).expect("a match");
+    for number in 0..20 * COUNT {
+        writer.write(&quote("A", number)).expect("room");
+    }
+    drop(writer);
+    let has_left = || reader.matched_publications().is_empty().then_some(());
+    let left = reading.discovery().wait_for(PATIENCE, has_left);
+    left.expect("its match ends");
+    let came = reader.take().data().count() as u64;
+    let lost = reader.sample_lost_status().total_count;
+    assert!(came > 0 && lost > 0, "{came} came, {lost} were lost");
+    // One more tells that the instance has lost its writer.
+    let told = came + lost;
+    assert!(
+        (4_000..=4_001).contains(&told),
+        "{came} came, {lost} were lost"
+    );
+}
+
+/// A writer that comes when another one leaves is heard at once, also within a participant.
+#[test]
+fn nobody_else_waits_for_who_leaves() {
+    let participant = builder(184).build().expect("a participant");
+    let topic = participant.topic::<Quote>("Quotes").expect("a topic");
+    let qos = DataReaderQos::default().keep_all();
+    let reader = participant.reader_with(&topic, qos).expect("a reader");
+    let (heard, hears) = mpsc::channel();
+    let (go, goes) = mpsc::channel();
+    reader.set_listener(Slow {
+        heard,
+        go: goes,
+        has_begun: false,
+    });
+    let writer = || {
+        let qos = DataWriterQos::default().keep_all().best_effort();
+        let writer = participant.writer_with(&topic, qos).expect("a writer");
+        writer.wait_for_matched(1, PATIENCE).expect("a match");
+        writer
+    };
+    let first = writer();
+    first.write(&quote("A", 1)).expect("room");
+    assert_eq!(hears.recv_timeout(PATIENCE), Ok(Heard::Data));
+    // The thread that delivers stands still.
+    drop(first);
+    let second = writer();
+    assert_eq!(reader.matched_publications().len(), 2);
+    second.write(&quote("B", 2)).expect("room");
+    drop(second);
+    go.send(()).expect("it waits");
+    while hears.recv_timeout(PATIENCE).expect("both leave") == Heard::Data {}
+    let samples = reader.take();
+    let prices: Vec<_> = samples.data().map(|quote| quote.price).collect();
+    assert_eq!(prices, [1, 2]);
+}
+
 #[test]
 fn within_a_participant() {
     let participant = builder(184).build().expect("a participant");

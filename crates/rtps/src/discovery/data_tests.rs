@@ -269,8 +269,23 @@ fn a_key_names_who_goes() {
     assert_eq!(ParticipantData::read_key(&payload), Ok(PREFIX));
     let guid = endpoint(Role::Reader).guid;
     payload.clear();
-    EndpointData::write_key(&mut payload, guid);
+    EndpointData::write_end(&mut payload, guid, None);
     assert_eq!(EndpointData::read_key(&payload), Ok(guid));
+    assert_eq!(EndpointData::read_last_change(&payload), None);
+}
+
+#[test]
+fn the_end_of_a_writer_has_the_number_of_its_last_change() {
+    let guid = endpoint(Role::Writer).guid;
+    for (said, read) in [(0, Some(0)), (7, Some(7)), (-1, None), (i64::MAX, None)] {
+        let mut payload = Vec::new();
+        EndpointData::write_end(&mut payload, guid, Some(SequenceNumber(said)));
+        assert_eq!(EndpointData::read_key(&payload), Ok(guid));
+        let read = read.map(SequenceNumber);
+        assert_eq!(EndpointData::read_last_change(&payload), read);
+        payload.truncate(payload.len() - 6);
+        assert_eq!(EndpointData::read_last_change(&payload), None);
+    }
 }
 
 #[test]

@@ -22,7 +22,7 @@ use super::values::{
 use crate::qos::{EndpointQos, Mismatch, Unmet, Verdict, check};
 use crate::wire::{
     EntityId, Guid, GuidPrefix, Malformed, Parameter, ParameterId, ParameterTooLong,
-    ProtocolVersion, VendorId,
+    ProtocolVersion, SequenceNumber, VendorId,
 };
 
 /// Which end of a topic an endpoint is.
@@ -270,9 +270,24 @@ impl EndpointData {
         Ok(true)
     }
 
-    /// Appends the payload of a dispose: which endpoint goes.
-    pub fn write_key(payload: &mut Vec<u8>, guid: Guid) {
-        write_key(payload, ParameterId::ENDPOINT_GUID, guid);
+    /// Appends the payload of a dispose: which endpoint goes, and what the last change is that it has written.
+    pub fn write_end(payload: &mut Vec<u8>, guid: Guid, last_change: Option<SequenceNumber>) {
+        write_key(payload, ParameterId::ENDPOINT_GUID, guid, |list| {
+            if let Some(number) = last_change {
+                let id = ParameterId::TICKWIRE_LAST_CHANGE;
+                let written = list.parameter_with(id, |out| number.write(out));
+                debug_assert_eq!(written, Ok(()));
+            }
+        });
+    }
+
+    /// The last change that a dispose of ours tells of; `None` of one that no change can have, or of a malformed list.
+    pub fn read_last_change(payload: &[u8]) -> Option<SequenceNumber> {
+        let id = ParameterId::TICKWIRE_LAST_CHANGE;
+        let mut list = open_list(payload).ok()?.map_while(Result::ok);
+        let found = list.find(|parameter| parameter.id == id)?;
+        let number = SequenceNumber::read(&mut found.cursor(), "the last change").ok()?;
+        (number >= SequenceNumber::ZERO && number.0 < i64::MAX).then_some(number)
     }
 
     /// Reads the payload of a dispose.

@@ -8,7 +8,7 @@ use tickwire_cdr::xtypes::TypeId;
 use super::{EndpointData, ParticipantData};
 use crate::qos::Verdict;
 use crate::reader::WriterProxy;
-use crate::wire::{EntityId, Guid, GuidPrefix};
+use crate::wire::{EntityId, Guid, GuidPrefix, SequenceNumber};
 use crate::writer::ReaderProxy;
 
 /// What happened, in the order in which it happened.
@@ -68,8 +68,8 @@ pub enum Event {
         reader: Guid,
         /// The writer.
         writer: Guid,
-        /// How it is known that the writer is gone; `None` if it is there, and the two do not match any more.
-        lost: Option<LostReason>,
+        /// How the writer has gone; `None` if it is there, and the two do not match any more.
+        gone: Option<Gone>,
     },
     /// A publisher has these writers now, by what it announces. Told to local readers that are
     /// matched with one of them and look at the sets of a whole publisher (PRESENTATION with coherent
@@ -111,6 +111,24 @@ pub enum Event {
         /// Whether it is alive now.
         alive: bool,
     },
+}
+
+/// How an endpoint has gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gone {
+    /// How that is known.
+    pub reason: LostReason,
+    /// The last change that it has written, if it is a writer of ours that has said so as it left.
+    pub last_change: Option<SequenceNumber>,
+}
+
+impl From<LostReason> for Gone {
+    fn from(reason: LostReason) -> Self {
+        Self {
+            reason,
+            last_change: None,
+        }
+    }
 }
 
 /// How it is known that a participant is gone.

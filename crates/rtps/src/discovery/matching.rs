@@ -7,7 +7,7 @@ use core::net::IpAddr;
 use tickwire_base::Instant;
 
 use super::endpoints::{Outcome, PairChange};
-use super::event::{Event, LostReason};
+use super::event::{Event, Gone};
 use super::participants::Participant;
 use super::{Discovery, EndpointData, ParticipantData, proxies};
 use crate::wire::{GuidPrefix, VendorId};
@@ -28,14 +28,8 @@ impl Discovery {
         }
     }
 
-    /// Turns what changed between endpoints into events for the local ones. With a remote one that was `lost` all its matches
-    /// end.
-    pub(super) fn report(
-        &mut self,
-        now: Instant,
-        changes: Vec<PairChange>,
-        lost: Option<LostReason>,
-    ) {
+    /// Turns what changed between endpoints into events for the local ones. With one that has `gone` all its matches end.
+    pub(super) fn report(&mut self, now: Instant, changes: Vec<PairChange>, gone: Option<Gone>) {
         self.counters.pairs_compared = self.endpoints.compared();
         self.counters.types_refused = self.endpoints.types_refused();
         for change in changes {
@@ -43,7 +37,7 @@ impl Discovery {
                 self.report_to_writer(&change);
             }
             if change.reader.guid.prefix == self.prefix() {
-                self.report_to_reader(now, &change, lost);
+                self.report_to_reader(now, &change, gone);
             }
         }
     }
@@ -98,7 +92,7 @@ impl Discovery {
         self.events.push_back(event);
     }
 
-    fn report_to_reader(&mut self, now: Instant, change: &PairChange, lost: Option<LostReason>) {
+    fn report_to_reader(&mut self, now: Instant, change: &PairChange, gone: Option<Gone>) {
         let (reader, writer) = (change.reader.guid, &change.writer);
         let event = match &change.outcome {
             Outcome::Matched => match self.owner_of(writer) {
@@ -117,7 +111,7 @@ impl Discovery {
             Outcome::Unmatched => Event::WriterUnmatched {
                 reader,
                 writer: writer.guid,
-                lost,
+                gone,
             },
             Outcome::Incompatible(verdict) => Event::Incompatible {
                 local: reader,

@@ -60,7 +60,7 @@ pub use config::{AddError, DiscoveryConfig, DiscoveryCounters};
 pub use content_filter::ContentFilterProperty;
 pub use data_error::DiscoveryDataError;
 pub use endpoint_data::{EndpointData, Role};
-pub use event::{Event, LostReason};
+pub use event::{Event, Gone, LostReason};
 pub use limits::DiscoveryLimits;
 pub use participant_data::{BuiltinEndpoints, ParticipantData, SharedMemoryAddress};
 pub use type_lookup::RequestError;
@@ -75,7 +75,7 @@ use tickwire_base::Instant;
 use crate::change::ChangeKind;
 use crate::outbox::Outbox;
 use crate::qos::{Verdict, nearest_name};
-use crate::wire::{EntityId, Guid, GuidPrefix, ParameterTooLong};
+use crate::wire::{EntityId, Guid, GuidPrefix, ParameterTooLong, SequenceNumber};
 
 use announcer::Announcer;
 use builtin_topic::{BuiltinTopic, MAX_ANNOUNCEMENT_LEN};
@@ -177,8 +177,15 @@ impl Discovery {
         write_endpoint(data, &mut Vec::new())
     }
 
-    /// Takes a local endpoint back and unmatches it; false if it was not there.
-    pub fn remove(&mut self, now: Instant, guid: Guid, outbox: &mut Outbox) -> bool {
+    /// Takes a local endpoint back and unmatches it; false if it was not there. Of a writer, readers are told what the
+    /// `last_change` is that it has sent them all; `None` if that is not known, as some may have been kept back from some.
+    pub fn remove(
+        &mut self,
+        now: Instant,
+        guid: Guid,
+        last_change: Option<SequenceNumber>,
+        outbox: &mut Outbox,
+    ) -> bool {
         let Some(data) = self
             .endpoints
             .get(guid)
@@ -191,15 +198,18 @@ impl Discovery {
         let written =
             self.topic_of(role)
                 .write(now, kind, Some(guid.to_bytes()), outbox, |payload| {
-                    EndpointData::write_key(payload, guid);
+                    EndpointData::write_end(payload, guid, last_change);
                     Ok::<_, Infallible>(())
                 });
         debug_assert!(written.is_ok(), "topics of state have no bounds");
         self.asserter.remove(guid);
         let changes = self.endpoints.remove(guid);
         self.tell_of_group_without(&data);
-        let lost = (role == Role::Writer).then_some(LostReason::Left);
-        self.report(now, changes, lost);
+        let gone = Gone {
+            reason: LostReason::Left,
+            last_change,
+        };
+        self.report(now, changes, (role == Role::Writer).then_some(gone));
         true
     }
 

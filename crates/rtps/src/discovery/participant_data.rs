@@ -332,7 +332,7 @@ impl ParticipantData {
     /// Appends the payload of a dispose: who leaves.
     pub fn write_key(payload: &mut Vec<u8>, guid_prefix: GuidPrefix) {
         let guid = Guid::new(guid_prefix, EntityId::PARTICIPANT);
-        write_key(payload, ParameterId::PARTICIPANT_GUID, guid);
+        write_key(payload, ParameterId::PARTICIPANT_GUID, guid, |_| {});
     }
 
     /// Reads the payload of a dispose.

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use tickwire_base::Instant;
 
 use super::builtin_topic::Received;
-use super::event::{Event, LostReason};
+use super::event::{Event, Gone, LostReason};
 use super::liveliness::Assertion;
 use super::participants::Participant;
 use super::proxies::metatraffic;
@@ -319,7 +319,17 @@ impl Discovery {
         };
         match named {
             Ok(guid) if guid.prefix == source => {
-                self.forget_endpoint(now, guid, LostReason::Left);
+                let participant = self.participants.get(source);
+                let is_ours = |found: &Participant| found.data.vendor == VendorId::TICKWIRE;
+                let last_change = match participant.is_some_and(is_ours) {
+                    true => EndpointData::read_last_change(&received.payload),
+                    false => None,
+                };
+                let gone = Gone {
+                    reason: LostReason::Left,
+                    last_change,
+                };
+                self.forget_endpoint(now, guid, gone);
             }
             Ok(_) => self.counters.misbehaved += 1,
             Err(error) => self.unusable(source, error),
@@ -368,7 +378,9 @@ impl Discovery {
             .push_back(Event::ParticipantLost { prefix, reason });
     }
 
-    pub(super) fn forget_endpoint(&mut self, now: Instant, guid: Guid, reason: LostReason) {
+    pub(super) fn forget_endpoint(&mut self, now: Instant, guid: Guid, gone: impl Into<Gone>) {
+        let gone = gone.into();
+        let reason = gone.reason;
         let Some(endpoint) = self.endpoints.get(guid).cloned() else {
             return;
         };
@@ -385,7 +397,7 @@ impl Discovery {
         if stays && !changes.is_empty() {
             self.tell_of_group_without(&endpoint);
         }
-        self.report(now, changes, Some(reason));
+        self.report(now, changes, Some(gone));
         self.events
             .push_back(Event::EndpointLost { endpoint, reason });
     }

@@ -193,8 +193,13 @@ impl Net {
         index: usize,
         mut is_meant: impl FnMut(&Event) -> bool,
     ) -> usize {
-        let events = core::mem::take(&mut self.nodes[index].events);
+        let events = self.take_events(index);
         events.iter().filter(|event| is_meant(event)).count()
+    }
+
+    /// A node's events, which it forgets.
+    pub(super) fn take_events(&mut self, index: usize) -> Vec<Event> {
+        core::mem::take(&mut self.nodes[index].events)
     }
 }
 

@@ -319,7 +319,7 @@ fn an_endpoint_that_goes_is_not_decided_any_more() {
         discovery.upsert(now, Arc::clone(&writer));
         discovery.add(now, reader, outbox).expect("its own");
         assert_eq!(discovery.endpoints.undecided().len(), 1);
-        assert!(discovery.remove(now, guid, outbox));
+        assert!(discovery.remove(now, guid, None, outbox));
         assert_eq!(discovery.endpoints.undecided().len(), 0);
     });
     meeting.net.run(Duration::from_secs(3));

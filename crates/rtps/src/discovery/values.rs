@@ -45,11 +45,17 @@ pub(super) fn unknown(id: ParameterId) -> Result<(), DiscoveryDataError> {
     }
 }
 
-/// Writes a list that says only who is meant, as the payload of a dispose.
-pub(super) fn write_key(payload: &mut Vec<u8>, id: ParameterId, guid: Guid) {
+/// Writes a list that says who is meant, and `more`, as the payload of a dispose.
+pub(super) fn write_key(
+    payload: &mut Vec<u8>,
+    id: ParameterId,
+    guid: Guid,
+    more: impl FnOnce(&mut ParameterListWriter<'_>),
+) {
     let mut list = start_list(payload);
     let written = list.parameter(id, &guid.to_bytes());
     debug_assert_eq!(written, Ok(()));
+    more(&mut list);
     list.finish();
 }
 

@@ -146,6 +146,18 @@ impl Reader {
         reliable.all(|writer| writer.has_history())
     }
 
+    /// A writer that has left wrote changes up to `last`: what has not come of these is lost, and what came before its turn
+    /// is delivered. Of a best-effort writer of which nothing has come, it is not known what was meant for us.
+    pub fn has_written(&mut self, guid: Guid, last: SequenceNumber, sink: &mut impl Sink) {
+        if let Ok(index) = self.find(guid)
+            && self.writers[index].synchronized
+            && self.believes(index, last)
+        {
+            self.advance(index, last.next(), true, sink);
+            self.touched(index);
+        }
+    }
+
     /// Stops listening to a writer; false if it was not matched. What came before its turn and was
     /// not delivered yet is gone, and [counted](ReaderCounters::abandoned); of a coherent set that
     /// has not ended the sink is told that it is lost.

@@ -148,6 +148,8 @@ parameter_ids! {
     LEGACY_RELATED_SAMPLE_IDENTITY = 0x800f,
     /// Tickwire's own: where a participant can be met by others of its machine.
     TICKWIRE_SHARED_MEMORY = 0x8054,
+    /// Tickwire's own, where a writer is disposed: the number of the last change that it has written.
+    TICKWIRE_LAST_CHANGE = 0x8055,
 }
 
 impl ParameterId {

@@ -7,7 +7,7 @@ use crate::common::script::{ReaderScript, WHERE, WRITER, kernel_timestamp};
 use tickwire_base::Duration;
 use tickwire_rtps::Place;
 use tickwire_rtps::reader::{ReaderConfig, WriterProxy};
-use tickwire_rtps::wire::{EntityId, Guid, StatusInfo, VendorId};
+use tickwire_rtps::wire::{EntityId, Guid, SequenceNumber, StatusInfo, VendorId};
 
 const SOON: Duration = Duration::from_millis(1);
 
@@ -573,6 +573,40 @@ fn what_a_writer_leaves_behind_undelivered_is_counted() {
     script.data_frag(7, 1, 1, 8);
     assert!(script.reader.unmatch_writer(WRITER, &mut script.cache));
     assert_eq!(script.reader.counters().abandoned, 3);
+}
+
+#[test]
+fn what_is_missing_of_a_writer_that_says_its_last_number_is_lost() {
+    let last = SequenceNumber(9);
+    let mut script = ReaderScript::new(reader_config());
+    script.match_writer(false, false);
+    // Of a writer of which nothing has come it is not known what was meant for us.
+    script.reader.has_written(WRITER, last, &mut script.cache);
+    assert_eq!(script.reader.counters().lost, 0);
+    script.data(5);
+    script.data(6);
+    script.data_frag(7, 1, 1, 8);
+    for _ in 0..2 {
+        script.reader.has_written(WRITER, last, &mut script.cache);
+        assert_eq!(script.reader.counters().lost, 3, "once");
+    }
+    // Nor is one believed that is farther away than any sample would be.
+    let far = SequenceNumber(i64::MAX - 1);
+    script.reader.has_written(WRITER, far, &mut script.cache);
+    assert_eq!(script.reader.counters().lost, 3);
+    assert!(script.reader.unmatch_writer(WRITER, &mut script.cache));
+    assert_eq!(script.reader.counters().abandoned, 0);
+
+    let mut reliable = met();
+    for number in [1, 3, 6] {
+        reliable.data(number);
+    }
+    reliable
+        .reader
+        .has_written(WRITER, SequenceNumber(7), &mut reliable.cache);
+    let numbers = reliable.cache.numbers();
+    assert_eq!(numbers, [1, 3, 6], "what has come is delivered");
+    assert_eq!(reliable.reader.counters().lost, 4);
 }
 
 #[test]

@@ -280,6 +280,14 @@ impl Connection {
         read.map(|()| Read::Nothing)
     }
 
+    /// Whether a frame has begun of which the rest has not come.
+    pub(super) fn has_begun_frame(&self) -> bool {
+        match &*lock(&self.incoming) {
+            Incoming::Short(kept) => !kept.is_empty(),
+            Incoming::Long(_) => true,
+        }
+    }
+
     /// Keeps the beginning of a frame for the next [`read`](Self::read).
     pub(super) fn keep(&self, beginning: &[u8]) {
         if let Incoming::Short(kept) = &mut *lock(&self.incoming) {

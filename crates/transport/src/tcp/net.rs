@@ -257,6 +257,13 @@ impl TcpNet {
         self.interrupter.wake();
     }
 
+    /// Whether a connection for samples has begun a message whose rest has not come. A lock for each.
+    pub fn has_begun_frames(&self) -> bool {
+        let directory = lock(&self.directory);
+        let mut data = directory.all().filter(|it| it.channel == Channel::Data);
+        data.any(|connection| connection.has_begun_frame())
+    }
+
     /// What has happened to connections until now.
     pub fn counts(&self) -> TcpCounts {
         let counters = &self.shared.counters;

@@ -52,7 +52,7 @@ fn what_one_participant_announces_takes_bounded_memory() {
     net.run(MOMENT);
     assert_eq!((known(&net), refused(&net)), (5, 3));
     net.call(1, |discovery, now, outbox| {
-        discovery.remove(now, heavy_reader(2, 6).guid, outbox)
+        discovery.remove(now, heavy_reader(2, 6).guid, None, outbox)
     });
     net.add(1, heavy_reader(2, 7));
     net.run(MOMENT);

@@ -80,7 +80,7 @@ fn a_group_is_told_after_its_matches_and_before_their_end() {
     add(&mut net, 0, member(3, "B"));
     assert_eq!(told(&mut net), ["1 2 3"]);
     net.call(0, |discovery, now, outbox| {
-        assert!(discovery.remove(now, member(2, "A").guid, outbox));
+        assert!(discovery.remove(now, member(2, "A").guid, None, outbox));
     });
     net.run(MOMENT);
     assert_eq!(told(&mut net), ["1 3", "-2"]);

@@ -65,13 +65,13 @@ fn endpoints_that_come_and_go_later_are_matched_and_unmatched() {
     assert_eq!(net.count(0, is_match), 1);
     assert_eq!(net.count(1, is_match), 1);
     let removed = net.call(1, |discovery, now, outbox| {
-        discovery.remove(now, reader(2, "").guid, outbox)
+        discovery.remove(now, reader(2, "").guid, None, outbox)
     });
     assert!(removed);
     assert_eq!(net.count(0, is_unmatch), 1);
     assert_eq!(net.count(1, is_unmatch), 1);
     let again = net.call(1, |discovery, now, outbox| {
-        discovery.remove(now, reader(2, "").guid, outbox)
+        discovery.remove(now, reader(2, "").guid, None, outbox)
     });
     assert!(!again);
     net.join(config(3));
@@ -79,6 +79,27 @@ fn endpoints_that_come_and_go_later_are_matched_and_unmatched() {
     net.run(MOMENT);
     assert_eq!(net.count(0, is_match), 1);
     assert_eq!(net.nodes[2].discovery.endpoints().count(), 2);
+}
+
+#[test]
+fn a_writer_that_leaves_says_what_it_wrote_last() {
+    let mut net = pair();
+    net.run(MOMENT);
+    net.take_events(1);
+    let last_change = Some(SequenceNumber(7));
+    net.call(0, |discovery, now, outbox| {
+        discovery.remove(now, writer(1, "").guid, last_change, outbox)
+    });
+    let events = net.take_events(1);
+    let gone = events.iter().find_map(|event| match event {
+        Event::WriterUnmatched { gone, .. } => *gone,
+        _ => None,
+    });
+    let left = Gone {
+        reason: LostReason::Left,
+        last_change,
+    };
+    assert_eq!(gone, Some(left));
 }
 
 /// The other one sees nothing new in our announcement, and has nothing to say to us by itself.
@@ -104,7 +125,7 @@ fn a_writer_and_a_reader_of_one_participant_match_without_a_network() {
     net.add(0, writer(1, "Quote"));
     assert_eq!(net.count(0, is_match), 2);
     net.call(0, |discovery, now, outbox| {
-        discovery.remove(now, writer(1, "").guid, outbox)
+        discovery.remove(now, writer(1, "").guid, None, outbox)
     });
     assert_eq!(net.count(0, is_unmatch), 2);
 }

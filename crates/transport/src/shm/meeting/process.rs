@@ -41,7 +41,12 @@ impl Process {
             Seen::Unknown => None,
             Seen::There(process) => {
                 let mut ends = [PollFd::new(process, PollFlags::IN)];
-                poll(&mut ends, Some(&NO_TIME)).ok().map(|count| count > 0)
+                match poll(&mut ends, Some(&NO_TIME)) {
+                    Ok(count) => Some(count > 0),
+                    // A signal has come before anything was found.
+                    Err(Errno::INTR) => Some(false),
+                    Err(_) => None,
+                }
             }
         }
     }
