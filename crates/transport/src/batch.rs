@@ -39,6 +39,11 @@ const PROBE: u32 = 8;
 const MANY: usize = 8;
 const CROWDED: u32 = 4;
 
+/// Datagrams in a row that the kernel has not left together before it is asked no more to. If it never has, twice as many
+/// crowds are to come before it is asked again, up to a maximum.
+const UNCUT: usize = 64;
+const MAX_CROWDED: u32 = 1 << 12;
+
 /// Room for any UDP datagram.
 const SLOT_BYTES: usize = 1 << 16;
 
@@ -58,8 +63,14 @@ pub struct ReceiveBatch {
     found_in_a_row: u32,
     /// How often in a row calls that may take one alone have found one.
     alone: u32,
-    /// How often in a row calls have found [many](MANY) of one length.
+    /// How often in a row calls have found [many](MANY) of one length, and how often they have to.
     crowded: u32,
+    crowds: u32,
+    /// How many in a row were not left together, and whether others were.
+    uncut: usize,
+    has_cut: bool,
+    /// Whether the last call has ended before nothing was left.
+    may_leave: bool,
 }
 
 /// A received datagram.
@@ -90,6 +101,10 @@ impl ReceiveBatch {
             found_in_a_row: 0,
             alone: 0,
             crowded: 0,
+            crowds: CROWDED,
+            uncut: 0,
+            has_cut: false,
+            may_leave: false,
         }
     }
 
@@ -161,7 +176,7 @@ impl ReceiveBatch {
             }
         };
         (self.received[0], self.stamps[0], self.cuts[0]) = (received, None, 0);
-        self.count = 1;
+        (self.count, self.may_leave) = (1, true);
         Ok(self.count)
     }
 
@@ -174,9 +189,10 @@ impl ReceiveBatch {
         let taken = self.received.iter().take(self.count);
         let are_long = taken.flatten().any(|&(len, _)| len > LONG);
         self.room = if are_long { BATCH_OF_LONG } else { BATCH };
-        self.count = 0;
+        (self.count, self.may_leave) = (0, false);
         if socket.takes_whole() {
             self.receive_whole(socket, flags)?;
+            self.note_cuts(socket);
             return Ok(self.count);
         }
         let result = match (socket.local_address(), socket.has_timestamps()) {
@@ -195,11 +211,29 @@ impl ReceiveBatch {
             true => self.crowded + 1,
             false => 0,
         };
-        if self.crowded >= CROWDED {
+        if self.crowded >= self.crowds {
             self.crowded = 0;
-            socket.take_whole();
+            socket.take_whole(true);
         }
         Ok(self.count)
+    }
+
+    /// Has the kernel no more leave together what it mostly cannot, as each costs a call of its own then.
+    fn note_cuts(&mut self, socket: &UdpSocket) {
+        let cuts = self.cuts.iter().take(self.count);
+        if cuts.clone().any(|&cut| cut != 0) {
+            (self.uncut, self.has_cut, self.crowds) = (0, true, CROWDED);
+            return;
+        }
+        self.uncut += cuts.count();
+        if self.uncut < UNCUT {
+            return;
+        }
+        socket.take_whole(false);
+        if !self.has_cut {
+            self.crowds = (self.crowds * 2).min(MAX_CROWDED);
+        }
+        (self.uncut, self.has_cut) = (0, false);
     }
 
     /// Whether many datagrams have come together that may as well have come as one.
@@ -210,7 +244,8 @@ impl ReceiveBatch {
         self.count >= MANY && alike.count() >= MANY
     }
 
-    /// What the kernel leaves together, as it came: one system call for each, and one more to find that there is no more.
+    /// What the kernel leaves together, as it came: one system call for each, up to one that came alone, or one more to find
+    /// that there is no more.
     fn receive_whole(&mut self, socket: &UdpSocket, flags: MsgFlags) -> Result<(), ReceiveError> {
         // Who waits does so for the first.
         let waits = !flags.contains(MsgFlags::MSG_DONTWAIT);
@@ -224,6 +259,10 @@ impl ReceiveBatch {
                 SocketAddr::V6(_) => self.receive_next_whole::<SockaddrIn6>(socket, flags),
             };
             match found {
+                Ok(true) if self.cuts[self.count - 1] == 0 => {
+                    self.may_leave = true;
+                    break;
+                }
                 Ok(true) => {}
                 Ok(false) | Err(Errno::EAGAIN | Errno::EINTR) => break,
                 Err(_) if self.count > 0 => break,
@@ -309,9 +348,9 @@ impl ReceiveBatch {
         Ok(count)
     }
 
-    /// Whether there was no room for more, so that more may wait.
+    /// Whether there was no room for more, or no more was asked for, so that more may wait.
     pub fn is_full(&self) -> bool {
-        self.count == self.room
+        self.count == self.room || self.may_leave
     }
 
     /// The datagrams in their order of arrival.

@@ -73,17 +73,17 @@ impl Default for UdpOptions {
 /// [`ReceiveBatch`](crate::ReceiveBatch).
 ///
 /// Datagrams of up to 9,000 bytes that go to one address in a row and are of one length are given to the kernel as one (GSO);
-/// a socket that finds many of one length at once from then on has the kernel leave them together (GRO), unless it has
-/// timestamps. Nobody sees of either but the processor. On kernels and interfaces without, they go one by one.
+/// a socket that finds many of one length at once has the kernel leave them together (GRO) for as long as it does, unless it has
+/// timestamps. Nobody sees of either but the processor. On kernels and interfaces without, and with a DSCP, they go one by one.
 #[derive(Debug)]
 pub struct UdpSocket {
     socket: Socket,
     local: SocketAddr,
     receive_buffer_bytes: usize,
     has_timestamps: bool,
-    /// Whether the kernel leaves datagrams together that came together, and whether it has been asked to.
+    /// Whether the kernel leaves datagrams together that came together, and whether it would not.
     takes_whole: AtomicBool,
-    has_asked: AtomicBool,
+    refuses_whole: AtomicBool,
     /// How often in a row it would not take several as one.
     refusals: AtomicU32,
     pub(crate) connections: Option<Connections>,
@@ -239,6 +239,7 @@ impl UdpSocket {
     /// routes may be others now.
     pub fn forget_ways(&self) {
         self.connections.iter().for_each(Connections::forget_all);
+        self.refusals.store(0, Ordering::Relaxed);
     }
 
     /// Wakes all threads that wait to receive from the socket; from now on they get empty datagrams
@@ -258,13 +259,15 @@ impl UdpSocket {
         self.takes_whole.load(Ordering::Relaxed)
     }
 
-    /// Asks the kernel for that, once (GRO: UDP_GRO, Linux 5.0). To be called by who receives, between two calls.
-    pub(crate) fn take_whole(&self) {
-        if self.has_timestamps || self.has_asked.swap(true, Ordering::Relaxed) {
+    /// Asks the kernel for that, unless it would not before, or for the contrary (GRO: UDP_GRO, Linux 5.0). To be called by
+    /// who receives, between two calls.
+    pub(crate) fn take_whole(&self, wanted: bool) {
+        if self.has_timestamps || self.refuses_whole.load(Ordering::Relaxed) {
             return;
         }
-        if setsockopt(&self.socket, sockopt::UdpGroSegment, &true).is_ok() {
-            self.takes_whole.store(true, Ordering::Relaxed);
+        match setsockopt(&self.socket, sockopt::UdpGroSegment, &wanted) {
+            Ok(()) => self.takes_whole.store(wanted, Ordering::Relaxed),
+            Err(_) => self.refuses_whole.store(true, Ordering::Relaxed),
         }
     }
 
@@ -301,7 +304,7 @@ impl UdpSocket {
             receive_buffer_bytes,
             has_timestamps: options.receive_timestamps != ReceiveTimestamps::Off,
             takes_whole: AtomicBool::new(false),
-            has_asked: AtomicBool::new(false),
+            refuses_whole: AtomicBool::new(false),
             refusals: AtomicU32::new(0),
         })
     }

@@ -604,6 +604,24 @@ fn datagrams_that_share_a_way_through_the_kernel_stay_what_they_are() {
             left_together |= given * 4 < datagrams.len();
         }
         assert!(left_together, "the kernel gave them one by one");
+
+        // Where they come alone for a while the kernel is asked to leave them so, and anew when they crowd again.
+        for (lone, way) in numbered(&[20; 200]).iter().zip(ways.into_iter().cycle()) {
+            sender.send_to(lone, to).expect("loopback takes it");
+            let mut all = Vec::new();
+            assert_eq!(take(&mut batch, &receiver, way, &mut all, 1), 1);
+            assert_eq!(all, [lone.clone()]);
+        }
+        let given = [(); 5].map(|()| {
+            let datagrams = numbered(&many);
+            let to_there = datagrams.iter().map(|bytes| (&bytes[..], to));
+            sender.send_each(to_there).expect("loopback takes them");
+            let (way, mut all) = (ReceiveBatch::receive, Vec::new());
+            let given = take(&mut batch, &receiver, way, &mut all, datagrams.len());
+            assert_eq!(all, datagrams);
+            given
+        });
+        assert_eq!((given[0], given[4]), (many.len(), 2));
     }
 }
 

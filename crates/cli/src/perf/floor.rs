@@ -24,15 +24,20 @@ pub(super) fn respond(wire: Wire, wait: Wait) -> Result<()> {
     match wire {
         Wire::Udp => {
             let mut datagrams = Datagrams::bind(wait)?;
-            let socket = datagrams.socket.try_clone().map_err(failed)?;
-            tell_where(socket.local_addr().map_err(failed)?)?;
+            let mut answers = Datagrams::of(datagrams.socket.try_clone().map_err(failed)?);
+            tell_where(answers.socket.local_addr().map_err(failed)?)?;
             loop {
                 let received = datagrams.receive().map_err(failed)?;
-                if let Some((bytes, from)) = received {
-                    socket.send_to(bytes, from).map_err(failed)?;
-                }
                 let has_come = received.is_some();
-                idle.note(has_come, |polls| socket.set_nonblocking(polls))?;
+                if let Some((bytes, from)) = received {
+                    answers.send(bytes, from).map_err(failed)?;
+                    // There is one who pings.
+                    if answers.peer.is_none() {
+                        answers.connect(from).map_err(failed)?;
+                        datagrams.peer = Some(from);
+                    }
+                }
+                idle.note(has_come, |polls| answers.socket.set_nonblocking(polls))?;
             }
         }
         Wire::Tcp => {

@@ -72,7 +72,7 @@ pub(crate) struct Arguments {
     subscribers: Vec<u32>,
 
     /// Round trips for each size and number of subscribers
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 4_000, value_parser = clap::value_parser!(u32).range(10..))]
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(10..))]
     count: u32,
 
     /// How both sides wait
@@ -207,8 +207,10 @@ impl Sides {
     fn turn(&mut self, rounds: u32, row: &mut Row) -> Result<()> {
         let (size, before) = (row.size, self.bare.lost());
         if let Some(rate) = row.rate {
+            self.ours.ping(size, WAKE_UP, &mut Timing::new())?;
             let late = self.ours.ping_at(size, rounds, rate, &mut row.ours)?;
             row.late.merge(&late);
+            self.bare.ping(size, WAKE_UP, &mut Timing::new())?;
             self.bare.ping_at(size, rounds, rate, &mut row.bare)?;
         } else {
             self.ours.ping(size, WAKE_UP, &mut Timing::new())?;
@@ -381,8 +383,8 @@ fn note_busy(rows: &[Row], wire: Wire) {
     let busy: Vec<_> = busy.map(Row::name).collect();
     if !busy.is_empty() {
         note(format_args!(
-            "{}: bare {wire} took longer than samples, which go by it. The machine was busy with something else, so \
-             that this comparison means nothing; measure again when it is idle (`top` shows what is not), or with \
+            "{}: bare {wire} took longer than samples, which go by it. The machine was probably busy with something \
+             else, so that this comparison means nothing; measure again when it is idle (`top` shows what is not), or with \
              a larger --count",
             busy.join(", ")
         ));
