@@ -10,6 +10,7 @@ use std::hint::black_box;
 use std::process::ExitCode;
 
 use lab_program::{HEADER_LEN, Job, Message, Options, fill};
+use memmap2::MmapMut;
 
 use shared::SharedMemory;
 use sockets::{Kind, Sockets};
@@ -73,7 +74,9 @@ fn copy(options: &Options) -> Result<lab_program::Answer, String> {
 /// Messages of one of the processes on the other side, of which one is looked at.
 struct Incoming {
     link: usize,
-    buffer: Vec<u8>,
+    /// Begins a page: of 128 KiB and more, what an allocator gives begins 16 bytes behind one, where the kernel's copy takes
+    /// more than three times as long on AMD's Zen 3.
+    buffer: MmapMut,
     /// Where that message begins.
     at: usize,
     len: usize,
@@ -84,7 +87,7 @@ impl Incoming {
     fn new(link: usize, len: usize, count: usize) -> Self {
         Self {
             link,
-            buffer: vec![0; len * count],
+            buffer: MmapMut::map_anon((len * count).max(1)).expect("the system has memory"),
             at: 0,
             len,
         }

@@ -13,7 +13,9 @@
 #include <charconv>
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -25,6 +27,28 @@
 
 /// Bytes of the largest message, and of those that the server keeps for one subscriber.
 constexpr uint64_t MAX_PAYLOAD = 64 << 20, MAX_PENDING = 1 << 30;
+
+/// Memory that begins a page: what malloc gives of such a length begins 16 bytes behind one, where the kernel's copy takes more
+/// than three times as long on AMD's Zen 3.
+template <class T>
+struct Pages {
+    using value_type = T;
+
+    Pages() = default;
+    template <class U>
+    Pages(const Pages<U>&) {}
+
+    T* allocate(size_t count) {
+        constexpr size_t PAGE = 4096;
+        const size_t len = (count * sizeof(T) + PAGE - 1) / PAGE * PAGE;
+        if (void* const memory = std::aligned_alloc(PAGE, len)) return static_cast<T*>(memory);
+        throw std::bad_alloc();
+    }
+
+    void deallocate(T* memory, size_t) { std::free(memory); }
+    bool operator==(const Pages&) const { return true; }
+    bool operator!=(const Pages&) const { return false; }
+};
 
 class Connection {
 public:
@@ -200,7 +224,8 @@ private:
     int socket_ = -1;
     std::vector<uint8_t> out_;
     /// What has come is from `begin_` to `end_`.
-    std::vector<uint8_t> in_ = std::vector<uint8_t>(1 << 18);
+    using Buffer = std::vector<uint8_t, Pages<uint8_t>>;
+    Buffer in_ = Buffer(1 << 18);
     size_t begin_ = 0, end_ = 0;
     /// Length of the message that has not come whole, with its line.
     size_t wanted_ = 0;

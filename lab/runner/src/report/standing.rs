@@ -330,7 +330,8 @@ mod tests {
             ("iceoryx2", "shm", &[1_000, 1_100, 1_000]),
             ("tickwire-shm", "shm", &[3_000, 3_300, 3_000]),
         ]);
-        let counts = "ahead in 1, leaning ahead in 0, undecided in 0, leaning behind in 0, behind in 1";
+        let counts =
+            "ahead in 1, leaning ahead in 0, undecided in 0, leaning behind in 0, behind in 1";
         assert!(page.contains(counts), "{page}");
         let (ahead, behind) = page.split_once("### Behind").unwrap();
         assert!(ahead.contains("tickwire-udp") && ahead.contains("2.00 (2.00..2.00) better"));
@@ -428,7 +429,10 @@ mod tests {
         assert_eq!(of(&[38_000; 5]), Place::Ahead);
         assert_eq!(of(&[42_000; 4]), Place::LeaningBehind);
         assert_eq!(of(&[42_000; 5]), Place::Behind);
-        assert_eq!(of(&[42_000, 38_000, 38_000, 38_000, 38_000]), Place::Undecided);
+        assert_eq!(
+            of(&[42_000, 38_000, 38_000, 38_000, 38_000]),
+            Place::Undecided
+        );
     }
 
     /// Of the one duel.
