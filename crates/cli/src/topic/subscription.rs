@@ -41,7 +41,8 @@ pub(super) struct SubscriptionOptions {
     timeout: Option<Duration>,
 
     /// Do not ask for samples again that were lost on the way: then no writer waits, also while this command is stopped;
-    /// of what the network loses at the very end of a stream nothing is reported then
+    /// what is lost at the end of a stream is counted as its writer leaves, unless that was killed, is another vendor's,
+    /// or filters for some reader
     #[arg(long)]
     best_effort: bool,
 }
