@@ -144,7 +144,7 @@ typedef struct tw_instance {
 tw_result tw_delete(void *object);
 
 /* Has a participant, publisher, subscriber, writer or reader take part, where what made it does not have it do so at once
- * (`entity_factory.autoenable_created_entities`). Nothing changes if it does already.
+ * (`entity_factory.autoenable_created_entities`). Nothing changes if it does already, as topics do from the start.
  * TW_PRECONDITION if what made it is not enabled. */
 tw_result tw_enable(void *entity);
 
@@ -655,7 +655,8 @@ tw_result tw_reader_sample_lost(tw_reader *reader, tw_count_status *status);
 tw_result tw_reader_sample_rejected(tw_reader *reader, tw_sample_rejected_status *status);
 tw_result tw_topic_inconsistent(tw_topic *topic, tw_count_status *status);
 
-/* The statuses of a topic, subscriber, writer or reader that have changed since they were last read. */
+/* The statuses of a topic, subscriber, writer or reader that have changed since they were last read. Participants and
+ * publishers have none of their own, so of these none ever changes. */
 tw_result tw_status_changes(const void *entity, uint32_t *statuses);
 
 /* ---- Listeners -------------------------------------------------------------------------------------------------- */
@@ -697,7 +698,8 @@ tw_result tw_set_listener(void *entity, const tw_listener *listener, uint32_t ma
 
 /* ---- Conditions and wait sets ----------------------------------------------------------------------------------- */
 
-/* Holds while one of these statuses of a topic, subscriber, writer or reader has changed. */
+/* Holds while one of these statuses of a topic, subscriber, writer or reader has changed; of a participant or publisher,
+ * which have none of their own, never. */
 tw_result tw_status_condition(void *entity, uint32_t mask, tw_condition **condition);
 
 /* Holds while the reader has samples in these states. */

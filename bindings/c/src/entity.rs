@@ -1,6 +1,6 @@
 //! What all entities have, or several kinds of them.
 
-use dds::StatusMask;
+use dds::{GuardCondition, StatusMask};
 use tickwire_profiles::{Entity, Profile};
 
 use crate::border::{Callbacks, InGrowing, Listener, Out, export};
@@ -28,24 +28,26 @@ export! {
     }
 
     fn tw_enable(entity: Handle) {
-        match handle::any(entity, ENABLED)? {
+        match handle::any(entity, ENTITIES)? {
             AnyObject::Participant(entity) => entity.dds.enable()?,
             AnyObject::Publisher(entity) => entity.dds.enable()?,
             AnyObject::Subscriber(entity) => entity.dds.enable()?,
             AnyObject::Writer(entity) => either!(&entity.dds, writer => writer.enable())?,
             AnyObject::Reader(entity) => either!(&entity.dds, reader => reader.enable())?,
-            _ => return Err(handle::unknown(entity, ENABLED)),
+            // Topics are enabled from the start.
+            AnyObject::Topic(_) => {}
+            _ => return Err(handle::unknown(entity, ENTITIES)),
         }
         Ok(())
     }
 
     fn tw_set_qos(entity: Handle, qos: Handle) {
-        let object = handle::any(entity, ENABLED)?;
+        let object = handle::any(entity, CHANGED)?;
         change(&object, &qos::profile(qos)?)
     }
 
     fn tw_set_listener(entity: Handle, listener: InGrowing<Callbacks>, mask: u32) {
-        let object = handle::any(entity, LISTENED)?;
+        let object = handle::any(entity, ENTITIES)?;
         match listener.get("listener")? {
             Some(callbacks) => listen(&object, callbacks, StatusMask::from_bits(mask)),
             None => deafen(&object),
@@ -55,12 +57,14 @@ export! {
 
     fn tw_status_changes(entity: Handle, mask: Out<u32>) {
         let mask = mask.place("mask")?;
-        let changes = match handle::any(entity, STATUSES)? {
+        let changes = match handle::any(entity, ENTITIES)? {
             AnyObject::Topic(entity) => either!(&entity.dds, topic => topic.status_changes()),
             AnyObject::Subscriber(entity) => entity.dds.status_changes(),
             AnyObject::Writer(entity) => either!(&entity.dds, writer => writer.status_changes()),
             AnyObject::Reader(entity) => either!(&entity.dds, reader => reader.status_changes()),
-            _ => return Err(handle::unknown(entity, STATUSES)),
+            // They have no statuses of their own.
+            AnyObject::Participant(_) | AnyObject::Publisher(_) => StatusMask::NONE,
+            _ => return Err(handle::unknown(entity, ENTITIES)),
         };
         mask.put(changes.bits());
         Ok(())
@@ -69,12 +73,14 @@ export! {
     fn tw_status_condition(entity: Handle, mask: u32, condition: Out<Handle>) {
         let condition = condition.place("condition")?;
         let mask = StatusMask::from_bits(mask);
-        let made = match handle::any(entity, STATUSES)? {
+        let made = match handle::any(entity, ENTITIES)? {
             AnyObject::Topic(entity) => either!(&entity.dds, topic => topic.status_condition(mask)),
             AnyObject::Subscriber(entity) => entity.dds.status_condition(mask),
             AnyObject::Writer(entity) => either!(&entity.dds, writer => writer.status_condition(mask)),
             AnyObject::Reader(entity) => either!(&entity.dds, reader => reader.status_condition(mask)),
-            _ => return Err(handle::unknown(entity, STATUSES)),
+            // One that nobody sets never holds.
+            AnyObject::Participant(_) | AnyObject::Publisher(_) => GuardCondition::new().condition(),
+            _ => return Err(handle::unknown(entity, ENTITIES)),
         };
         condition.put(condition::Condition::of_statuses(entity, made)?);
         Ok(())
@@ -173,7 +179,7 @@ fn change(object: &AnyObject, profile: &Profile) -> Result<()> {
                     .set_autoenable_created_entities(said.value == "true");
             }
         }
-        other => return Err(handle::unknown(other.handle(), ENABLED)),
+        other => return Err(handle::unknown(other.handle(), CHANGED)),
     }
     Ok(())
 }
@@ -234,14 +240,8 @@ fn deafen(object: &AnyObject) {
     }
 }
 
-const ENABLED: &[Kind] = &[
-    Kind::Participant,
-    Kind::Publisher,
-    Kind::Subscriber,
-    Kind::Writer,
-    Kind::Reader,
-];
-const LISTENED: &[Kind] = &[
+/// All kinds of entities.
+const ENTITIES: &[Kind] = &[
     Kind::Participant,
     Kind::Publisher,
     Kind::Subscriber,
@@ -249,6 +249,13 @@ const LISTENED: &[Kind] = &[
     Kind::Writer,
     Kind::Reader,
 ];
-const STATUSES: &[Kind] = &[Kind::Topic, Kind::Subscriber, Kind::Writer, Kind::Reader];
+/// Those whose QoS can be changed.
+const CHANGED: &[Kind] = &[
+    Kind::Participant,
+    Kind::Publisher,
+    Kind::Subscriber,
+    Kind::Writer,
+    Kind::Reader,
+];
 const NAMED: &[Kind] = &[Kind::Participant, Kind::Writer, Kind::Reader];
 const LIVING: &[Kind] = &[Kind::Participant, Kind::Writer];

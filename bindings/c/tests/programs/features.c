@@ -270,6 +270,27 @@ static void filters_and_queries(void) {
     IS(TW_BAD_HANDLE, tw_condition_holds(query, &holds));
 }
 
+/* Topics are enabled from the start, and of participants and publishers no status ever changes. */
+static void statuses_of_all_entities(both *it) {
+    tw_publisher *publisher;
+    tw_condition *never;
+    uint32_t changes;
+    int32_t holds;
+    OK(tw_publisher_create(it->one, NULL, &publisher));
+    void *const without[] = {it->one, publisher};
+    for (int at = 0; at < 2; at++) {
+        OK(tw_enable(without[at]));
+        changes = 1;
+        OK(tw_status_changes(without[at], &changes));
+        CHECK(changes == 0);
+        OK(tw_status_condition(without[at], TW_ALL_STATUSES, &never));
+        OK(tw_condition_holds(never, &holds));
+        CHECK(holds == 0);
+        OK(tw_delete(without[at] == publisher ? (void *)publisher : (void *)never));
+        IS(TW_BAD_HANDLE, tw_condition_holds(never, &holds));
+    }
+}
+
 static void wait_sets(void) {
     both it = meet("WaitSets", NULL);
     tw_waitset *wait_set;
@@ -296,6 +317,7 @@ static void wait_sets(void) {
     CHECK(count == 3);
     OK(tw_status_changes(it.reader, &changes));
     CHECK(changes & TW_SUBSCRIPTION_MATCHED && changes & TW_DATA_AVAILABLE);
+    statuses_of_all_entities(&it);
     OK(tw_reader_take_by(it.reader, 0, news, &samples));
     CHECK(samples.count == 1);
     OK(tw_samples_return(&samples));

@@ -206,6 +206,34 @@ static void references(const dds::domain::DomainParticipant &participant)
     THROWS(dds::core::PreconditionNotMetError, no_keys.dispose_instance(test::Unkeyed(1)));
 }
 
+/* What all entities have, whether they have statuses of their own or not. */
+template <class Entity>
+static void entity(Entity of)
+{
+    of.enable();
+    CHECK(of.status_changes() == dds::core::status::StatusMask::none());
+    dds::core::cond::StatusCondition condition(of);
+    CHECK(condition.enabled_statuses() == dds::core::status::StatusMask::all() && !condition.trigger_value());
+    condition.enabled_statuses(dds::core::status::StatusMask::data_available());
+    dds::core::cond::WaitSet set;
+    set += condition;
+    THROWS(dds::core::TimeoutError, set.wait(Duration::from_millisecs(1)));
+}
+
+static void entities(const dds::domain::DomainParticipant &participant)
+{
+    const dds::pub::Publisher publisher(participant);
+    const dds::sub::Subscriber subscriber(participant);
+    const dds::topic::Topic<Order> topic(participant, "Entities");
+    entity(participant);
+    entity(publisher);
+    entity(subscriber);
+    entity(topic);
+    entity(dds::topic::ContentFilteredTopic<Order>(topic, "filtered", dds::topic::Filter("id = 1")));
+    entity(dds::pub::DataWriter<Order>(publisher, topic));
+    entity(dds::sub::DataReader<Order>(subscriber, dds::topic::Topic<Order>(participant, "Entities of a reader")));
+}
+
 static void writing(const dds::domain::DomainParticipant &participant)
 {
     Pair pair(participant, "Writing");
@@ -528,6 +556,7 @@ int main(int argc, char **argv)
         dds::domain::DomainParticipant participant(argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 125);
         defaults(participant);
         references(participant);
+        entities(participant);
         writing(participant);
         ported(participant);
         instances(participant);

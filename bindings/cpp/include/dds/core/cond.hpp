@@ -167,8 +167,8 @@ private:
     }
 };
 
-/* Holds while one of the enabled statuses of a topic, subscriber, writer or reader has changed; at first all are. An entity
- * has one, whoever asks for it. It keeps the entity; its handler ends with the last that names it, or the last wait set that
+/* Holds while one of the enabled statuses of a topic, subscriber, writer or reader has changed, and never of a participant
+ * or publisher, which have none of their own; at first all are enabled. An entity has one, whoever asks for it. It keeps the entity; its handler ends with the last that names it, or the last wait set that
  * has it. */
 class StatusCondition : public Condition {
 public:
