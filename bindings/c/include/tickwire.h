@@ -135,9 +135,11 @@ typedef struct tw_instance {
  * of another thread that is under way with it, on that thread. One that waits for a reader, a writer, a wait set, a service,
  * a request or a reply, or in tw_participant_poll() or tw_type_from_topic(), stops at once, and is told TW_BAD_HANDLE. The
  * end of a writer waits up to a second until all reliable readers have what was written, and disposes of its instances
- * unless its QoS says not to; that of a participant waits for its threads.
+ * unless its QoS says not to; that of a participant waits for its threads, and so for what its listeners are doing: do not
+ * delete one in a listener of another participant, as two that delete each other's wait for ever, nor with a lock held
+ * that one of its listeners takes.
  *
- * Allowed in a listener, of the same entity, too. A listener that another thread is in goes on: its context is freed
+ * Else allowed in a listener, of the same entity, too. A listener that another thread is in goes on: its context is freed
  * when it has returned, so use `free_context`, or tw_set_listener() with NULL first. Samples that were taken stay as they
  * are, and so does what a writer has lent, which keeps the writer and its participant until it is discarded. Of samples and
  * loans see tw_samples_return() and tw_loan_discard(). */
@@ -692,8 +694,9 @@ typedef struct tw_listener {
 /* Has a listener told of what happens to the statuses in `mask` for which it has a function, and of data that is there
  * already; in place of the one that was set before. Of others, that of the publisher or subscriber is told, and else that
  * of the participant. NULL takes the listener away and waits until a call on another thread has returned: not to be called
- * with a lock held that the listener takes. The struct is copied. If this fails, the context stays the caller's. All handles
- * of a topic share one listener, which ends with the handle that it was set with. */
+ * with a lock held that the listener takes. In a listener, set one that has no functions instead, which waits for nobody:
+ * two listeners that take each other away by NULL wait for ever. The struct is copied. If this fails, the context stays the
+ * caller's. All handles of a topic share one listener, which ends with the handle that it was set with. */
 tw_result tw_set_listener(void *entity, const tw_listener *listener, uint32_t mask);
 
 /* ---- Conditions and wait sets ----------------------------------------------------------------------------------- */

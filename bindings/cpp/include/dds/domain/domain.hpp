@@ -43,7 +43,9 @@ private:
 namespace dds {
 namespace domain {
 
-/* A member of a domain, on this machine's loopback interface unless its QoS says otherwise. */
+/* A member of a domain, on this machine's loopback interface unless its QoS says otherwise. Its end waits for its threads,
+ * and so for what its listeners are doing: not in a listener of another participant, as two that end each other wait for
+ * ever, nor with a lock held that one of its listeners takes. */
 class DomainParticipant : public core::NamedEntityOf<tickwire::detail::ParticipantState> {
 public:
     using NamedEntityOf::NamedEntityOf;
