@@ -664,8 +664,10 @@ tw_result tw_status_changes(const void *entity, uint32_t *statuses);
 /* ---- Listeners -------------------------------------------------------------------------------------------------- */
 
 /* Functions that are called when something happens, on a thread that delivers data, or the one that polls. Set `size` to
- * sizeof(tw_listener), and what is of no interest to NULL. Never called by two threads at once. They may call anything, take
- * samples, write and wait; nothing more is delivered meanwhile. No C++ exception may leave them: the process would end.
+ * sizeof(tw_listener), and what is of no interest to NULL. What was set with one entity is never called by two threads at
+ * once. That of different entities may be, as several threads deliver data (by UDP, multicast, TCP and shared memory): lock
+ * what they share. They may call anything, take samples, write and wait; nothing more is delivered by that thread meanwhile.
+ * No C++ exception may leave them: the process would end.
  * Each is given the entity that it is about, whoever has the listener, and the status, whose change is cleared by that. */
 typedef struct tw_listener {
     size_t size;
