@@ -457,7 +457,8 @@ tw_result tw_reader_create(void *participant_or_subscriber, const tw_topic *topi
 
 /* Removes samples from the reader and returns them: at most `max`, or all if that is 0; in these states; of one instance, or
  * of all if that is NULL. TW_OK also if there are none. Nothing is copied. To be returned by tw_samples_return(): the
- * reader needs their memory. */
+ * reader needs their memory. TW_OUT_OF_RESOURCES if 2^20 collections of samples are not given back; then the reader still
+ * has them all. */
 tw_result tw_reader_take(tw_reader *reader, size_t max, uint32_t states, const tw_instance *instance,
                          tw_samples *samples);
 

@@ -10,7 +10,7 @@ use crate::failure::{Code, Failure, Result};
 use crate::guid::{Guid, Noting};
 use crate::handle::{self, AnyObject, Handle, Kind, get};
 use crate::instance::{self, Instance};
-use crate::samples::{Data, Given, give, states};
+use crate::samples::{Data, Given, Room, states};
 use crate::topic::Topic;
 use crate::writer::sample;
 
@@ -109,8 +109,10 @@ fn give_by(
 /// Gives the samples that were selected.
 #[inline]
 fn end<T: Data>(select: Select<'_, T>, take: bool, place: Place<Given>) -> Result<()> {
+    let room = Room::new()?;
     let samples = if take { select.take() } else { select.read() };
-    give(samples, place)
+    place.put(room.give(samples));
+    Ok(())
 }
 
 /// `tw_matched_writer`.

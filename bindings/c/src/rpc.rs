@@ -14,7 +14,7 @@ use crate::failure::{Code, Failure, Result};
 use crate::guid::Guid;
 use crate::handle::{self, Handle, Object, get};
 use crate::participant::Participant;
-use crate::samples::{Given, message};
+use crate::samples::{Given, Room};
 use crate::types::Type;
 
 pub(crate) type AnyRequester = Requester<Serialized, Serialized>;
@@ -46,7 +46,10 @@ impl Call {
     fn end(&self, reply: std::result::Result<Reply<Serialized>, Code>) {
         let ending = lock(&self.ending).take();
         if let Some(ending) = ending {
-            ending.tell(reply.and_then(|reply| given(&reply).map_err(|failure| failure.code())));
+            ending.tell(reply.and_then(|reply| {
+                let room = Room::new().map_err(|failure| failure.code())?;
+                Ok(given(&reply, room))
+            }));
         }
     }
 }
@@ -76,8 +79,8 @@ impl Wake for Ring {
     }
 }
 
-fn given(reply: &Reply<Serialized>) -> Result<Given> {
-    message(reply.payload().to_vec(), reply.info())
+fn given(reply: &Reply<Serialized>, room: Room) -> Given {
+    room.give_message(reply.payload().to_vec(), reply.info())
 }
 
 /// Each change is one step: what another thread's panic leaves is whole.
@@ -135,8 +138,14 @@ export! {
         let place = reply.place("reply")?;
         let requester = get::<AnyRequester>(requester)?;
         let request = Serialized::from_payload(data.get(len, "data")?.to_vec());
-        let reply = requester.wait(timeout_ns, |timeout| requester.call(&request, timeout))?;
-        place.put(given(&reply)?);
+        let room = Room::new()?;
+        match requester.wait(timeout_ns, |timeout| requester.call(&request, timeout)) {
+            Ok(reply) => place.put(given(&reply, room)),
+            Err(failure) => {
+                room.keep();
+                return Err(failure);
+            }
+        }
         Ok(())
     }
 
@@ -191,8 +200,14 @@ export! {
     fn tw_replier_wait(replier: Handle, timeout_ns: i64, request: Out<Given>) {
         let place = request.place("request")?;
         let replier = get::<AnyReplier>(replier)?;
-        let request = replier.wait(timeout_ns, |timeout| (**replier).wait(timeout))?;
-        place.put(message(request.payload().to_vec(), request.info())?);
+        let room = Room::new()?;
+        match replier.wait(timeout_ns, |timeout| (**replier).wait(timeout)) {
+            Ok(request) => place.put(room.give_message(request.payload().to_vec(), request.info())),
+            Err(failure) => {
+                room.keep();
+                return Err(failure);
+            }
+        }
         Ok(())
     }
 

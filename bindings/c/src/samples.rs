@@ -7,12 +7,12 @@ use dds::{
     ViewState,
 };
 
-use crate::border::{Out, Place, Pointer, export};
+use crate::border::{Out, Pointer, export};
 use crate::failure::{Failure, Result};
 use crate::guid::Guid;
 use crate::handle::{Handle, Kind};
 use crate::instance::Instance;
-use crate::slab::Slab;
+use crate::slab::{Reserved, Slab};
 use crate::time::nanos;
 
 /// `tw_samples`.
@@ -80,8 +80,70 @@ pub(crate) enum Keeps {
 static HELD: Slab<Box<Held>> = Slab::new(Kind::Samples);
 
 thread_local! {
-    /// The next one, empty.
-    static SPARE: Cell<Option<Box<Held>>> = const { Cell::new(None) };
+    /// For the next samples.
+    static SPARE: Cell<Option<Room>> = const { Cell::new(None) };
+}
+
+/// Where samples will be held: what is empty, and its place among those that are given. Whoever has it can give what he
+/// takes out of a reader.
+pub(crate) struct Room {
+    held: Box<Held>,
+    place: Reserved<Box<Held>>,
+}
+
+impl Room {
+    /// The thread's own, else one that is made: a thread that ends has none left.
+    #[inline]
+    pub(crate) fn new() -> Result<Self> {
+        match SPARE.try_with(Cell::take).ok().flatten() {
+            Some(spare) => Ok(spare),
+            None => Self::reserve(),
+        }
+    }
+
+    #[cold]
+    fn reserve() -> Result<Self> {
+        Ok(Self {
+            place: HELD.reserve()?,
+            held: Box::default(),
+        })
+    }
+
+    /// It was not needed.
+    #[inline]
+    pub(crate) fn keep(self) {
+        // A thread that ends needs none.
+        let _ = SPARE.try_with(|spare| spare.set(Some(self)));
+    }
+
+    /// Gives samples to the caller.
+    #[inline]
+    pub(crate) fn give<T: Data>(mut self, samples: Samples<T>) -> Given {
+        if samples.is_empty() {
+            self.keep();
+            return Given::NONE;
+        }
+        self.held.views.extend(samples.iter().map(view));
+        self.held.keeps = Some(T::keep(samples));
+        self.hold()
+    }
+
+    /// Gives a request or a reply to the caller.
+    pub(crate) fn give_message(mut self, payload: Vec<u8>, info: &dds::SampleInfo) -> Given {
+        self.held.views.push(view_of(Some(&payload), info, false));
+        self.held.keeps = Some(Keeps::Message(payload));
+        self.hold()
+    }
+
+    fn hold(self) -> Given {
+        let Self { held, place } = self;
+        let (samples, count) = (Pointer::to(&held.views), held.views.len());
+        Given {
+            samples,
+            count,
+            held: place.put(held),
+        }
+    }
 }
 
 /// Where the bytes of a sample lie.
@@ -117,44 +179,6 @@ impl Data for BytesInPlace {
     fn keep(samples: Samples<Self>) -> Keeps {
         Keeps::Bytes(samples)
     }
-}
-
-/// Gives samples to the caller.
-#[inline]
-pub(crate) fn give<T: Data>(samples: Samples<T>, place: Place<Given>) -> Result<()> {
-    if samples.is_empty() {
-        place.put(Given::NONE);
-        return Ok(());
-    }
-    let mut held = spare();
-    held.views.extend(samples.iter().map(view));
-    held.keeps = Some(T::keep(samples));
-    place.put(hold(held)?);
-    Ok(())
-}
-
-/// A request or a reply, for the caller.
-pub(crate) fn message(payload: Vec<u8>, info: &dds::SampleInfo) -> Result<Given> {
-    let mut held = spare();
-    held.views.push(view_of(Some(&payload), info, false));
-    held.keeps = Some(Keeps::Message(payload));
-    hold(held)
-}
-
-/// One that is empty. A thread that ends has none left.
-fn spare() -> Box<Held> {
-    let spare = SPARE.try_with(Cell::take).ok().flatten();
-    spare.unwrap_or_default()
-}
-
-fn hold(held: Box<Held>) -> Result<Given> {
-    let (samples, count) = (Pointer::to(&held.views), held.views.len());
-    let held = HELD.put(held)?;
-    Ok(Given {
-        samples,
-        count,
-        held,
-    })
 }
 
 fn view<T: Data>(sample: &dds::Sample<T>) -> Sample {
@@ -227,13 +251,19 @@ export! {
         if given.held == Handle::NULL && given.count == 0 {
             return Ok(());
         }
-        let mut held = HELD.take(given.held)?;
+        if let Some(spare) = SPARE.try_with(Cell::take).ok().flatten() {
+            spare.keep();
+            let held = HELD.take(given.held)?;
+            place.put(Given::NONE);
+            drop(held);
+            return Ok(());
+        }
+        let (mut held, room) = HELD.take_and_reserve(given.held)?;
         place.put(Given::NONE);
         held.keeps = None;
         held.views.clear();
         if held.views.capacity() <= MOST_SPARE {
-            // A thread that ends needs none.
-            let _ = SPARE.try_with(|spare| spare.set(Some(held)));
+            Room { held, place: room }.keep();
         }
         Ok(())
     }
