@@ -731,8 +731,8 @@ tw_result tw_waitset_create(tw_waitset **wait_set);
 tw_result tw_waitset_attach(tw_waitset *wait_set, tw_condition *condition);
 tw_result tw_waitset_detach(tw_waitset *wait_set, tw_condition *condition);
 
-/* Waits until a condition holds: up to `capacity` of those that do are written; `count` says how many do, and may be
- * NULL. */
+/* Waits until a condition holds: up to `capacity` of those that do are written; `count` says how many do, of which there is
+ * at least one, and may be NULL. One that is detached or deleted before this returns counts no more. */
 tw_result tw_waitset_wait(tw_waitset *wait_set, int64_t timeout_ns, tw_condition **holding, size_t capacity,
                           size_t *count);
 

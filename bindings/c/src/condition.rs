@@ -1,7 +1,9 @@
 //! Conditions and wait sets.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
+use dds::error::Timeout;
 use dds::{BytesInPlace, GuardCondition, QueryCondition, Serialized, StateMask};
 
 use crate::border::{Out, Text, Texts, export};
@@ -43,6 +45,29 @@ pub(crate) struct WaitSet {
 impl WaitSet {
     fn attached(&self) -> MutexGuard<'_, Vec<(Handle, dds::Condition)>> {
         self.attached.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until one of the conditions holds that it has, and returns all that do.
+    fn wait_for_any(&self, timeout: Duration) -> std::result::Result<Vec<Handle>, Timeout> {
+        let begun = Instant::now();
+        let mut remaining = timeout;
+        loop {
+            let holds = self.dds.wait(remaining).map_err(|mut late| {
+                late.waited = timeout;
+                late
+            })?;
+            let attached = self.attached();
+            let found = attached
+                .iter()
+                .filter(|(_, condition)| holds.contains(condition));
+            let found: Vec<_> = found.map(|(handle, _)| *handle).collect();
+            drop(attached);
+            if !found.is_empty() {
+                return Ok(found);
+            }
+            // Those that held were detached meanwhile: for the others there is the rest of the time.
+            remaining = timeout.saturating_sub(begun.elapsed());
+        }
     }
 
     /// Whoever waits does so no more.
@@ -176,11 +201,7 @@ export! {
         count: Out<usize>,
     ) {
         let wait_set = get::<WaitSet>(wait_set)?;
-        let holds = wait_set.wait(timeout_ns, |timeout| wait_set.dds.wait(timeout))?;
-        let attached = wait_set.attached();
-        let found = attached.iter().filter(|(_, condition)| holds.contains(condition));
-        let found: Vec<_> = found.map(|(handle, _)| *handle).collect();
-        drop(attached);
+        let found = wait_set.wait(timeout_ns, |timeout| wait_set.wait_for_any(timeout))?;
         holding.put_all(&found, capacity, "holding")?;
         count.put(found.len(), "count")
     }

@@ -65,6 +65,47 @@ static void waits_end_with_what_is_waited_for(void) {
     for (int at = 0; at < 4; at++) CHECK(pthread_join(waiting[at], NULL) == 0);
 }
 
+typedef struct turns {
+    tw_waitset *set;
+    tw_condition *guard, *enough;
+} turns;
+
+static void *attach_and_detach(void *context) {
+    const turns *of = (const turns *)context;
+    int32_t enough = 0;
+    while (!enough) {
+        OK(tw_waitset_attach(of->set, of->guard));
+        OK(tw_waitset_detach(of->set, of->guard));
+        OK(tw_condition_holds(of->enough, &enough));
+    }
+    return NULL;
+}
+
+/* What is detached while it holds ends no wait with nothing. */
+static void waits_end_with_a_condition_that_is_there(void) {
+    turns of;
+    pthread_t thread;
+    size_t count;
+    OK(tw_waitset_create(&of.set));
+    OK(tw_guard_create(&of.guard));
+    OK(tw_guard_create(&of.enough));
+    OK(tw_guard_set(of.guard, 1));
+    CHECK(pthread_create(&thread, NULL, attach_and_detach, &of) == 0);
+    for (int turn = 0; turn < 50000; turn++) {
+        tw_condition *holding = NULL;
+        count = 0;
+        OK(tw_waitset_wait(of.set, TW_INFINITE, &holding, 1, &count));
+        CHECK(count == 1 && holding == of.guard);
+    }
+    OK(tw_guard_set(of.enough, 1));
+    CHECK(pthread_join(thread, NULL) == 0);
+    IS(TW_TIMEOUT, tw_waitset_wait(of.set, 1000000, NULL, 0, &count));
+    CHECK(strstr(tw_last_error(), "1ms"));
+    OK(tw_delete(of.set));
+    OK(tw_delete(of.guard));
+    OK(tw_delete(of.enough));
+}
+
 /* Calls under way, and those that have ended before. */
 enum { MOST_CALLS = 6 + 1024 + 1 };
 
@@ -351,6 +392,7 @@ int main(int argc, char **argv) {
     tag = argc > 1 ? argv[1] : "waits";
     threads_that_end();
     waits_end_with_what_is_waited_for();
+    waits_end_with_a_condition_that_is_there();
     requests_and_their_waits();
     calls_that_no_thread_waits_for();
     acknowledgments_are_of_what_was_written_before();
