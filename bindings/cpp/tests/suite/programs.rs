@@ -2,6 +2,9 @@
 
 use std::path::Path;
 use std::process::Stdio;
+use std::time::Duration;
+
+use tickwire::DomainParticipant;
 
 use crate::common::{build, build_by, build_with, program, succeed};
 
@@ -127,6 +130,45 @@ fn all_of_the_psm_works_by_clang() {
     let idl = ["tests/programs/psm.idl"];
     let psm = build_by("clang++", "tests/programs/psm.cpp", &idl, &["-O0"]);
     succeed(program(&psm).arg("133"));
+}
+
+#[test]
+fn writers_and_readers_announce_the_data_of_their_topic() {
+    let built = build("tests/programs/topic_data.cpp", &["tests/programs/psm.idl"]);
+    let mut program = program(&built);
+    let mut running = program
+        .arg("136")
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("it was built");
+    let participant = DomainParticipant::new(136).expect("it can join");
+    let view = participant.discovery();
+    let announced = || {
+        let all = [view.publications(), view.subscriptions()].concat();
+        let mut all: Vec<_> = all
+            .iter()
+            .map(|data| (data.topic_name.clone(), data.qos.topic_data.clone()))
+            .collect();
+        all.sort();
+        (all.len() == 7).then_some(all)
+    };
+    let announced = view.wait_for(Duration::from_secs(60), announced);
+    drop(running.stdin.take());
+    assert!(running.wait().expect("it ends").success());
+    let expected = [
+        ("Described", vec![1, 2, 255]),
+        ("Described", vec![1, 2, 255]),
+        ("Described", vec![1, 2, 255]),
+        ("Described", vec![1, 2, 255]),
+        ("Plain", vec![]),
+        ("Plain", vec![7]),
+        ("Profiled", vec![7]),
+    ];
+    let expected: Vec<_> = expected
+        .into_iter()
+        .map(|(topic, data)| (topic.into(), data))
+        .collect();
+    assert_eq!(announced.expect("all are found"), expected);
 }
 
 #[test]

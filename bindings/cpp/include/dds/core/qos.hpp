@@ -245,7 +245,8 @@ using DomainParticipantQos = tickwire::detail::EntityQos<tickwire::detail::OfPar
 namespace topic {
 namespace qos {
 
-/* What readers and writers of the topic can be made with; the topic itself has nothing of it on the network. */
+/* What readers and writers of the topic can be made with. The topic itself has nothing of it on the network; its TOPIC_DATA
+ * is announced by those that are made of it from then on, whatever they are made with. */
 using TopicQos =
     tickwire::detail::EntityQos<tickwire::detail::OfTopic, core::policy::TopicData, core::policy::Durability,
                                 core::policy::DurabilityService, core::policy::Deadline, core::policy::LatencyBudget,

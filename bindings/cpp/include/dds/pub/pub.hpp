@@ -369,7 +369,7 @@ private:
         if (first != std::string::npos)
             version = words[first + 4] == '1' ? TW_CDR_XCDR1 : TW_CDR_XCDR2;
         tw_writer *made;
-        const tickwire::detail::QosHandle with = qos.make();
+        const tickwire::detail::QosHandle with = tickwire::detail::make_with_topic(qos, topic.get());
         tickwire::detail::check(tw_writer_create(publisher.handle(), static_cast<const tw_topic *>(topic.handle()),
                                                  static_cast<tw_qos *>(with->handle()), &made));
         return tickwire::detail::counted(std::make_shared<State>(made, publisher, topic, qos, version));

@@ -268,7 +268,7 @@ private:
                                        const qos::DataReaderQos &qos)
     {
         tw_reader *made;
-        const tickwire::detail::QosHandle with = qos.make();
+        const tickwire::detail::QosHandle with = tickwire::detail::make_with_topic(qos, topic.get());
         tickwire::detail::check(tw_reader_create(subscriber.handle(), static_cast<const tw_topic *>(topic.handle()),
                                                  static_cast<tw_qos *>(with->handle()), &made));
         return tickwire::detail::counted(std::make_shared<State>(made, subscriber, topic, qos));

@@ -36,6 +36,19 @@ inline std::shared_ptr<TopicState> make_topic(const dds::domain::DomainParticipa
     return std::make_shared<TopicState>(made, participant, participant.state(), name, type_name, qos);
 }
 
+/* What the library makes a writer or reader of a topic with: they announce what the topic's QoS says of TOPIC_DATA. */
+template <class Qos>
+QosHandle make_with_topic(const Qos &qos, const TopicState &topic)
+{
+    // Its other policies are no settings of topics: they are there to be taken over.
+    using Described = EntityQos<OfTopic, dds::core::policy::TopicData>;
+    QosHandle made = qos.make();
+    const std::string data = Described(topic.qos.get()).setting_for("topic_data", topic.name);
+    if (data != Described().setting("topic_data"))
+        check(tw_qos_set(static_cast<tw_qos *>(made->handle()), "topic.topic_data", data.c_str()));
+    return made;
+}
+
 /* Texts as the library takes them. */
 class Texts {
 public:
@@ -106,7 +119,7 @@ public:
     }
 
     qos::TopicQos qos() const { return this->get().qos.get(); }
-    /* Later readers and writers can be made with it. */
+    /* Later readers and writers can be made with it, and announce its TOPIC_DATA. */
     void qos(const qos::TopicQos &qos) { this->get().qos.set(qos); }
     core::status::InconsistentTopicStatus inconsistent_topic_status() const
     {
@@ -185,7 +198,7 @@ private:
         tickwire::detail::check(tw_topic_filtered(static_cast<const tw_topic *>(topic.handle()), name.c_str(),
                                                   filter.expression().c_str(), texts.data(), texts.size(), &made));
         return std::make_shared<tickwire::detail::TopicState>(made, topic.domain_participant(), topic.state(), name,
-                                                              topic.type_name(), qos::TopicQos());
+                                                              topic.type_name(), topic.qos());
     }
 
     Topic<T> topic_;
