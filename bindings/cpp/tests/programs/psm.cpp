@@ -19,6 +19,10 @@ using dds::sub::status::InstanceState;
 using dds::sub::status::SampleState;
 using test::Order;
 
+/* A name of the program's own, which none of the policies' namespace hides. */
+struct Settings {};
+static const Settings settings;
+
 static int line_of_failure(int line, const char *what)
 {
     std::fprintf(stderr, "psm.cpp:%d: not so: %s\n", line, what);
@@ -108,6 +112,7 @@ static void values()
 
 static void qos()
 {
+    static_cast<void>(settings);
     dds::pub::qos::DataWriterQos qos;
     History history;
     qos << History::KeepLast(5) << Deadline(Duration(2)) << OwnershipStrength(-3);

@@ -76,8 +76,6 @@ constexpr std::int32_t LENGTH_UNLIMITED = -1;
 
 namespace policy {
 
-using tickwire::detail::Settings;
-
 /* A member of a policy: one accessor that reads it, one that sets it and returns the policy. */
 #define TICKWIRE_DDS_MEMBER(POLICY, TYPE, NAME)                                                                   \
     TYPE NAME() const { return NAME##_; }                                                                        \
@@ -102,7 +100,7 @@ using tickwire::detail::Settings;
         }                                                                                                        \
         const std::uint8_t *begin() const { return value_.data(); }                                              \
         const std::uint8_t *end() const { return value_.data() + value_.size(); }                                \
-        void apply(Settings &to) const { to.bytes(KEY, value_); }                                                \
+        void apply(tickwire::detail::Settings &to) const { to.bytes(KEY, value_); }                              \
         friend bool operator==(const POLICY &a, const POLICY &b) { return a.value_ == b.value_; }                \
         friend bool operator!=(const POLICY &a, const POLICY &b) { return !(a == b); }                           \
                                                                                                                  \
@@ -121,7 +119,7 @@ TICKWIRE_DDS_OCTETS(GroupData, "group_data")
         POLICY() = default;                                                                                      \
         explicit POLICY(Duration NAME) : NAME##_(NAME) {}                                                        \
         TICKWIRE_DDS_MEMBER(POLICY, Duration, NAME)                                                              \
-        void apply(Settings &to) const { to.say(KEY, NAME##_); }                                                 \
+        void apply(tickwire::detail::Settings &to) const { to.say(KEY, NAME##_); }                               \
         friend bool operator==(const POLICY &a, const POLICY &b) { return a.NAME##_ == b.NAME##_; }              \
         friend bool operator!=(const POLICY &a, const POLICY &b) { return !(a == b); }                           \
                                                                                                                  \
@@ -141,7 +139,7 @@ TICKWIRE_DDS_SPAN(TimeBasedFilter, "time_based_filter", minimum_separation, Dura
         POLICY() = default;                                                                                      \
         explicit POLICY(std::int32_t value) : value_(value) {}                                                   \
         TICKWIRE_DDS_MEMBER(POLICY, std::int32_t, value)                                                         \
-        void apply(Settings &to) const { to.say(KEY, value_); }                                                  \
+        void apply(tickwire::detail::Settings &to) const { to.say(KEY, value_); }                                \
         friend bool operator==(const POLICY &a, const POLICY &b) { return a.value_ == b.value_; }                \
         friend bool operator!=(const POLICY &a, const POLICY &b) { return !(a == b); }                           \
                                                                                                                  \
@@ -170,7 +168,7 @@ public:
     static Durability Transient() { return Durability(DurabilityKind::TRANSIENT); }
     static Durability Persistent() { return Durability(DurabilityKind::PERSISTENT); }
     TICKWIRE_DDS_MEMBER(Durability, DurabilityKind, kind)
-    void apply(Settings &to) const
+    void apply(tickwire::detail::Settings &to) const
     {
         static const char *const words[] = {"volatile", "transient_local", "transient", "persistent"};
         to.say("durability", words[static_cast<int>(kind_)]);
@@ -196,7 +194,7 @@ public:
     static Reliability BestEffort() { return Reliability(); }
     TICKWIRE_DDS_MEMBER(Reliability, ReliabilityKind, kind)
     TICKWIRE_DDS_MEMBER(Reliability, Duration, max_blocking_time)
-    void apply(Settings &to) const
+    void apply(tickwire::detail::Settings &to) const
     {
         to.say("reliability.kind", kind_ == ReliabilityKind::RELIABLE ? "reliable" : "best_effort");
         to.say("reliability.max_blocking_time", max_blocking_time_);
@@ -220,7 +218,7 @@ public:
     static History KeepAll() { return History(HistoryKind::KEEP_ALL); }
     TICKWIRE_DDS_MEMBER(History, HistoryKind, kind)
     TICKWIRE_DDS_MEMBER(History, std::int32_t, depth)
-    void apply(Settings &to) const
+    void apply(tickwire::detail::Settings &to) const
     {
         to.say("history.kind", kind_ == HistoryKind::KEEP_ALL ? "keep_all" : "keep_last");
         to.say("history.depth", depth_);
@@ -243,7 +241,7 @@ public:
     TICKWIRE_DDS_MEMBER(ResourceLimits, std::int32_t, max_samples)
     TICKWIRE_DDS_MEMBER(ResourceLimits, std::int32_t, max_instances)
     TICKWIRE_DDS_MEMBER(ResourceLimits, std::int32_t, max_samples_per_instance)
-    void apply(Settings &to) const
+    void apply(tickwire::detail::Settings &to) const
     {
         to.limit("resource_limits.max_samples", max_samples_);
         to.limit("resource_limits.max_instances", max_instances_);
@@ -267,7 +265,10 @@ public:
     static Ownership Shared() { return Ownership(); }
     static Ownership Exclusive() { return Ownership(OwnershipKind::EXCLUSIVE); }
     TICKWIRE_DDS_MEMBER(Ownership, OwnershipKind, kind)
-    void apply(Settings &to) const { to.say("ownership", kind_ == OwnershipKind::EXCLUSIVE ? "exclusive" : "shared"); }
+    void apply(tickwire::detail::Settings &to) const
+    {
+        to.say("ownership", kind_ == OwnershipKind::EXCLUSIVE ? "exclusive" : "shared");
+    }
     friend bool operator==(const Ownership &a, const Ownership &b) { return a.kind_ == b.kind_; }
     friend bool operator!=(const Ownership &a, const Ownership &b) { return !(a == b); }
 
@@ -293,7 +294,7 @@ public:
     }
     TICKWIRE_DDS_MEMBER(Liveliness, LivelinessKind, kind)
     TICKWIRE_DDS_MEMBER(Liveliness, Duration, lease_duration)
-    void apply(Settings &to) const
+    void apply(tickwire::detail::Settings &to) const
     {
         static const char *const words[] = {"automatic", "manual_by_participant", "manual_by_topic"};
         to.say("liveliness.kind", words[static_cast<int>(kind_)]);
@@ -317,7 +318,7 @@ public:
     static DestinationOrder ReceptionTimestamp() { return DestinationOrder(); }
     static DestinationOrder SourceTimestamp() { return DestinationOrder(DestinationOrderKind::BY_SOURCE_TIMESTAMP); }
     TICKWIRE_DDS_MEMBER(DestinationOrder, DestinationOrderKind, kind)
-    void apply(Settings &to) const
+    void apply(tickwire::detail::Settings &to) const
     {
         const bool by_source = kind_ == DestinationOrderKind::BY_SOURCE_TIMESTAMP;
         to.say("destination_order", by_source ? "by_source_timestamp" : "by_reception_timestamp");
@@ -351,7 +352,7 @@ public:
     TICKWIRE_DDS_MEMBER(Presentation, PresentationAccessScopeKind, access_scope)
     TICKWIRE_DDS_MEMBER(Presentation, bool, coherent_access)
     TICKWIRE_DDS_MEMBER(Presentation, bool, ordered_access)
-    void apply(Settings &to) const
+    void apply(tickwire::detail::Settings &to) const
     {
         static const char *const words[] = {"instance", "topic", "group"};
         to.say("presentation.access_scope", words[static_cast<int>(access_scope_)]);
@@ -376,7 +377,7 @@ public:
     explicit Partition(const std::string &name) : name_{name} {}
     explicit Partition(StringSeq name) : name_(std::move(name)) {}
     TICKWIRE_DDS_MEMBER(Partition, StringSeq, name)
-    void apply(Settings &to) const { to.names("partition", name_); }
+    void apply(tickwire::detail::Settings &to) const { to.names("partition", name_); }
     friend bool operator==(const Partition &a, const Partition &b) { return a.name_ == b.name_; }
     friend bool operator!=(const Partition &a, const Partition &b) { return !(a == b); }
 
@@ -391,7 +392,7 @@ public:
     static EntityFactory AutoEnable() { return EntityFactory(true); }
     static EntityFactory ManuallyEnable() { return EntityFactory(false); }
     TICKWIRE_DDS_MEMBER(EntityFactory, bool, autoenable_created_entities)
-    void apply(Settings &to) const
+    void apply(tickwire::detail::Settings &to) const
     {
         to.say("entity_factory.autoenable_created_entities", autoenable_created_entities_);
     }
@@ -412,7 +413,7 @@ public:
     static WriterDataLifecycle AutoDisposeUnregisteredInstances() { return WriterDataLifecycle(true); }
     static WriterDataLifecycle ManuallyDisposeUnregisteredInstances() { return WriterDataLifecycle(false); }
     TICKWIRE_DDS_MEMBER(WriterDataLifecycle, bool, autodispose_unregistered_instances)
-    void apply(Settings &to) const
+    void apply(tickwire::detail::Settings &to) const
     {
         to.say("writer_data_lifecycle.autodispose_unregistered_instances", autodispose_unregistered_instances_);
     }
@@ -435,7 +436,7 @@ public:
     static ReaderDataLifecycle NoAutoPurge() { return ReaderDataLifecycle(); }
     TICKWIRE_DDS_MEMBER(ReaderDataLifecycle, Duration, autopurge_nowriter_samples_delay)
     TICKWIRE_DDS_MEMBER(ReaderDataLifecycle, Duration, autopurge_disposed_samples_delay)
-    void apply(Settings &to) const
+    void apply(tickwire::detail::Settings &to) const
     {
         to.say("reader_data_lifecycle.autopurge_nowriter_samples_delay", autopurge_nowriter_samples_delay_);
         to.say("reader_data_lifecycle.autopurge_disposed_samples_delay", autopurge_disposed_samples_delay_);
@@ -468,7 +469,7 @@ public:
     TICKWIRE_DDS_MEMBER(DurabilityService, std::int32_t, max_samples)
     TICKWIRE_DDS_MEMBER(DurabilityService, std::int32_t, max_instances)
     TICKWIRE_DDS_MEMBER(DurabilityService, std::int32_t, max_samples_per_instance)
-    void apply(Settings &to) const
+    void apply(tickwire::detail::Settings &to) const
     {
         to.say("durability_service.service_cleanup_delay", service_cleanup_delay_);
         to.say("durability_service.history_kind", history_kind_ == HistoryKind::KEEP_ALL ? "keep_all" : "keep_last");
@@ -497,7 +498,7 @@ public:
     DataRepresentation() = default;
     explicit DataRepresentation(std::vector<DataRepresentationId> value) : value_(std::move(value)) {}
     TICKWIRE_DDS_MEMBER(DataRepresentation, std::vector<DataRepresentationId>, value)
-    void apply(Settings &to) const
+    void apply(tickwire::detail::Settings &to) const
     {
         StringSeq words;
         for (const DataRepresentationId id : value_)
