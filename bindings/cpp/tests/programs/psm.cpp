@@ -17,6 +17,7 @@ using dds::core::InstanceHandle;
 using dds::sub::status::DataState;
 using dds::sub::status::InstanceState;
 using dds::sub::status::SampleState;
+using dds::sub::status::ViewState;
 using test::Order;
 
 /* A name of the program's own, which none of the policies' namespace hides. */
@@ -97,7 +98,19 @@ static void values()
     CHECK(Duration(std::chrono::hours::max()) == Duration::infinite() && Duration(std::chrono::hours::min()) == least);
     CHECK(Duration::from_millisecs(INT64_MAX) == Duration::infinite() && Duration::from_microsecs(INT64_MIN) == least);
     CHECK(Duration::nanoseconds(-1).sec() == -1 && Duration::nanoseconds(-1).nanosec() == 999999999);
+    // So has what is longer in seconds than a number of 32 bits tells.
+    CHECK(Duration(INT64_C(4294967297)).sec() == INT64_C(4294967297) && Duration(INT64_MAX) == Duration::infinite());
+    CHECK(Duration(INT64_MIN) == least && Duration(-1, 1).count() == -999999999);
+    Duration parts(1, 2);
+    parts.sec(INT64_C(5000000000));
+    CHECK(parts.sec() == INT64_C(5000000000) && parts.nanosec() == 2);
+    parts.nanosec(3);
+    CHECK(parts == Duration(INT64_C(5000000000), 3));
     using dds::core::Time;
+    Time at(7, 8);
+    at.sec(9);
+    at.nanosec(10);
+    CHECK(at == Time(9, 10));
     CHECK(Time::now() + Duration::infinite() > Time::now() && Time(INT64_MAX) == Time::nanoseconds(INT64_MAX));
     CHECK(Time(INT64_MIN) != Time::invalid() && Time(-1) - longest - longest != Time::invalid());
     CHECK(Time::invalid() + half == Time::invalid() && Time::invalid() - half == Time::invalid());
@@ -108,6 +121,8 @@ static void values()
     out << InstanceHandle::nil();
     CHECK(out.str() == std::string(32, '0'));
     CHECK((DataState::new_data() == DataState(SampleState::not_read(), {}, InstanceState::alive())));
+    CHECK(DataState(ViewState::new_view()) == (DataState::any() << ViewState::new_view()));
+    CHECK(DataState(InstanceState::not_alive_mask()) == (DataState::any() << InstanceState::not_alive_mask()));
 }
 
 static void qos()
@@ -278,6 +293,10 @@ static void writing(const dds::domain::DomainParticipant &participant)
     CHECK(selected[0].data().text() == "two" && selected[0].info().instance_handle() == two);
     CHECK(pair.reader.select().max_samples(1).read(std::back_inserter(selected), 5) == 1 && selected.size() == 2);
     CHECK(pair.reader.select().take(std::back_inserter(selected), 0) == 0);
+    selected.clear();
+    CHECK(pair.reader.read(std::back_inserter(selected)) == 4 && selected[3].data().text() == "four");
+    CHECK(pair.reader.select().max_samples(3).read(std::back_inserter(selected)) == 3 && selected.size() == 7);
+    CHECK(pair.reader.select().read(std::back_inserter(selected)) == 4 && selected.size() == 11);
 
     // A query, and what both an instance and a query would select.
     dds::sub::Query query(pair.reader, "id > %0 ORDER BY text", {"1"});
@@ -307,6 +326,13 @@ static void writing(const dds::domain::DomainParticipant &participant)
     pair.writer << order(9, "nine");
     pair.arrive();
     CHECK(pair.reader.take()[0].data().id() == 9 && copy[0].data().id() == 8 && pair.reader.undecodable() == 0);
+    // All of them where there is room for each that comes.
+    pair.writer << order(10) << order(11);
+    pair.arrive();
+    own.clear();
+    CHECK(pair.reader.select().state(DataState(ViewState::new_view())).read(std::back_inserter(own)) == 2);
+    CHECK(pair.reader.select().instance(pair.reader.lookup_instance(order(10))).take(std::back_inserter(own)) == 1);
+    CHECK(pair.reader.take(std::back_inserter(own)) == 1 && own.size() == 4 && own[3].data().id() == 11);
 }
 
 /* As programs for Cyclone DDS go over samples. */
@@ -506,6 +532,40 @@ static void mismatch(const dds::domain::DomainParticipant &participant)
     CHECK(budget.duration() == Duration(1));
     more << Ownership::Exclusive();
     THROWS(dds::core::ImmutablePolicyError, writer.qos(more));
+    THROWS(dds::core::ImmutablePolicyError, writer << more);
+}
+
+/* Entities take a QoS by <<, and give theirs by >>. */
+static void qos_of_entities(const dds::domain::DomainParticipant &participant)
+{
+    dds::topic::Topic<Order> topic(participant, "QosOfEntities");
+    dds::pub::Publisher publisher(participant);
+    dds::sub::Subscriber subscriber(participant);
+    dds::pub::DataWriter<Order> writer(publisher, topic);
+    dds::sub::DataReader<Order> reader(subscriber, topic);
+    dds::domain::qos::DomainParticipantQos of_participant;
+    participant >> of_participant;
+    CHECK(of_participant == participant.qos());
+    dds::topic::qos::TopicQos of_topic;
+    topic << (dds::topic::qos::TopicQos() << History::KeepLast(2));
+    topic >> of_topic;
+    CHECK(of_topic == topic.qos() && of_topic.policy<History>().depth() == 2);
+    dds::pub::qos::PublisherQos of_publisher;
+    publisher << (dds::pub::qos::PublisherQos() << Partition("p"));
+    publisher >> of_publisher;
+    CHECK(of_publisher == publisher.qos() && of_publisher.policy<Partition>() == Partition("p"));
+    dds::sub::qos::SubscriberQos of_subscriber;
+    subscriber << (dds::sub::qos::SubscriberQos() << Partition("s"));
+    subscriber >> of_subscriber;
+    CHECK(of_subscriber == subscriber.qos() && of_subscriber.policy<Partition>() == Partition("s"));
+    dds::pub::qos::DataWriterQos of_writer;
+    writer << (dds::pub::qos::DataWriterQos() << LatencyBudget(Duration(1))) << order(1);
+    writer >> of_writer;
+    CHECK(of_writer == writer.qos() && of_writer.policy<LatencyBudget>().duration() == Duration(1));
+    dds::sub::qos::DataReaderQos of_reader;
+    reader << (dds::sub::qos::DataReaderQos() << TimeBasedFilter(Duration(0, 1)));
+    reader >> of_reader;
+    CHECK(of_reader == reader.qos() && of_reader.policy<TimeBasedFilter>().minimum_separation() == Duration(0, 1));
 }
 
 static void bytes(const dds::domain::DomainParticipant &participant)
@@ -568,6 +628,7 @@ int main(int argc, char **argv)
         conditions(participant);
         listeners(participant);
         mismatch(participant);
+        qos_of_entities(participant);
         bytes(participant);
         sets(participant);
     } catch (const dds::core::Exception &e) {

@@ -64,6 +64,10 @@ inline std::uint32_t above_seconds(std::int64_t total)
     const std::int64_t rest = total % NANOSECONDS;
     return static_cast<std::uint32_t>(rest < 0 ? rest + NANOSECONDS : rest);
 }
+inline std::int64_t total_nanoseconds(std::int64_t sec, std::uint32_t nanosec)
+{
+    return saturated_sum(saturated_product(sec, NANOSECONDS), nanosec);
+}
 
 } // namespace detail
 } // namespace tickwire
@@ -75,8 +79,8 @@ namespace core {
 class Duration {
 public:
     Duration() = default;
-    explicit Duration(std::int32_t sec, std::uint32_t nanosec = 0)
-        : total_(sec * tickwire::detail::NANOSECONDS + nanosec)
+    explicit Duration(std::int64_t sec, std::uint32_t nanosec = 0)
+        : total_(tickwire::detail::total_nanoseconds(sec, nanosec))
     {
     }
     template <class Rep, class Period>
@@ -113,6 +117,9 @@ public:
 
     std::int64_t sec() const { return tickwire::detail::whole_seconds(total_); }
     std::uint32_t nanosec() const { return tickwire::detail::above_seconds(total_); }
+    /* The other part stays. */
+    void sec(std::int64_t sec) { *this = Duration(sec, nanosec()); }
+    void nanosec(std::uint32_t nanosec) { *this = Duration(sec(), nanosec); }
     double to_secs() const { return static_cast<double>(total_) / 1e9; }
     std::int64_t to_millisecs() const { return total_ / 1000000; }
     std::int64_t to_microsecs() const { return total_ / 1000; }
@@ -149,8 +156,7 @@ class Time {
 public:
     Time() = default;
     explicit Time(std::int64_t sec, std::uint32_t nanosec = 0)
-        : total_(known(tickwire::detail::saturated_sum(
-              tickwire::detail::saturated_product(sec, tickwire::detail::NANOSECONDS), nanosec)))
+        : total_(known(tickwire::detail::total_nanoseconds(sec, nanosec)))
     {
     }
 
@@ -177,6 +183,9 @@ public:
 
     std::int64_t sec() const { return tickwire::detail::whole_seconds(total_); }
     std::uint32_t nanosec() const { return tickwire::detail::above_seconds(total_); }
+    /* The other part stays. */
+    void sec(std::int64_t sec) { *this = Time(sec, nanosec()); }
+    void nanosec(std::uint32_t nanosec) { *this = Time(sec(), nanosec); }
     double to_secs() const { return static_cast<double>(total_) / 1e9; }
     std::int64_t to_millisecs() const { return total_ / 1000000; }
     std::int64_t to_microsecs() const { return total_ / 1000; }

@@ -57,6 +57,11 @@ public:
 
     std::uint32_t domain_id() const { return get().id; }
     const qos::DomainParticipantQos &qos() const { return get().qos; }
+    const DomainParticipant &operator>>(qos::DomainParticipantQos &qos) const
+    {
+        qos = this->qos();
+        return *this;
+    }
     void assert_liveliness() { tickwire::detail::check(tw_assert_liveliness(get().handle())); }
 
     /* What topics, publishers, subscribers and participants are made with where nothing else is said. */

@@ -52,6 +52,16 @@ public:
             tickwire::detail::check(tw_set_qos(this->get().handle(), static_cast<tw_qos *>(with->handle())));
         });
     }
+    Publisher &operator<<(const qos::PublisherQos &qos)
+    {
+        this->qos(qos);
+        return *this;
+    }
+    const Publisher &operator>>(qos::PublisherQos &qos) const
+    {
+        qos = this->qos();
+        return *this;
+    }
     qos::DataWriterQos default_datawriter_qos() const { return get().default_writer_qos.get(); }
     Publisher &default_datawriter_qos(const qos::DataWriterQos &qos)
     {
@@ -332,6 +342,16 @@ public:
         this->get().qos.set(qos, [&] {
             tickwire::detail::check(tw_set_qos(this->get().handle(), static_cast<tw_qos *>(with->handle())));
         });
+    }
+    DataWriter &operator<<(const qos::DataWriterQos &qos)
+    {
+        this->qos(qos);
+        return *this;
+    }
+    const DataWriter &operator>>(qos::DataWriterQos &qos) const
+    {
+        qos = this->qos();
+        return *this;
     }
 
     core::status::PublicationMatchedStatus publication_matched_status() const

@@ -66,6 +66,8 @@ public:
         : sample_(sample), view_(view), instance_(instance)
     {
     }
+    constexpr DataState(ViewState view) : view_(view) {}
+    constexpr DataState(InstanceState instance) : instance_(instance) {}
     static constexpr DataState any() { return DataState(); }
     static constexpr DataState any_data() { return {SampleState::any(), ViewState::any(), InstanceState::alive()}; }
     static constexpr DataState new_data() { return {SampleState::not_read(), ViewState::any(), InstanceState::alive()}; }

@@ -83,6 +83,17 @@ public:
         {
             return into(true, to, max);
         }
+        /* The same of all, which is for iterators that make room for what comes, as std::back_inserter() does. */
+        template <class Iterator>
+        std::uint32_t read(Iterator to)
+        {
+            return all_into(false, to);
+        }
+        template <class Iterator>
+        std::uint32_t take(Iterator to)
+        {
+            return all_into(true, to);
+        }
 
     private:
         friend class DataReader;
@@ -101,6 +112,14 @@ public:
             max_ = max_ == 0 || max < max_ ? max : max_;
             if (max == 0)
                 return 0;
+            fetch(take, held.samples);
+            return reader_.put_all(held.samples, to);
+        }
+        template <class Iterator>
+        std::uint32_t all_into(bool take, Iterator to)
+        {
+            static_assert(makes_room<Iterator>, "how many samples there is room for is the second argument");
+            Fetch held;
             fetch(take, held.samples);
             return reader_.put_all(held.samples, to);
         }
@@ -169,6 +188,17 @@ public:
     {
         return into(tw_reader_read, to, max);
     }
+    /* The same of all, which is for iterators that make room for what comes, as std::back_inserter() does. */
+    template <class Iterator>
+    std::uint32_t take(Iterator to) const
+    {
+        return all_into(tw_reader_take, to);
+    }
+    template <class Iterator>
+    std::uint32_t read(Iterator to) const
+    {
+        return all_into(tw_reader_read, to);
+    }
 
     /* The handle of the instance of a sample's key, or nil if the reader does not know it. */
     core::InstanceHandle lookup_instance(const T &sample) const
@@ -227,6 +257,16 @@ public:
         this->get().qos.set(qos, [&] {
             tickwire::detail::check(tw_set_qos(this->get().handle(), static_cast<tw_qos *>(with->handle())));
         });
+    }
+    DataReader &operator<<(const qos::DataReaderQos &qos)
+    {
+        this->qos(qos);
+        return *this;
+    }
+    const DataReader &operator>>(qos::DataReaderQos &qos) const
+    {
+        qos = this->qos();
+        return *this;
     }
 
     core::status::SubscriptionMatchedStatus subscription_matched_status() const
@@ -313,12 +353,26 @@ private:
         return LoanedSamples<T>(std::move(batch));
     }
     template <class Iterator>
+    static constexpr bool makes_room =
+        std::is_same_v<typename std::iterator_traits<Iterator>::iterator_category, std::output_iterator_tag>;
+
+    template <class Iterator>
     std::uint32_t into(Take *function, Iterator to, std::uint32_t max) const
+    {
+        return max == 0 ? 0 : fetch_into(function, to, max);
+    }
+    template <class Iterator>
+    std::uint32_t all_into(Take *function, Iterator to) const
+    {
+        static_assert(makes_room<Iterator>, "how many samples there is room for is the second argument");
+        return fetch_into(function, to, 0);
+    }
+    /* All if `max` is 0. */
+    template <class Iterator>
+    std::uint32_t fetch_into(Take *function, Iterator to, std::size_t max) const
     {
         Fetch held;
         State &state = this->get();
-        if (max == 0)
-            return 0;
         tickwire::detail::check(function(state.raw(), max, state.default_state.load(), nullptr, &held.samples));
         return put_all(held.samples, to);
     }
@@ -339,8 +393,7 @@ private:
     template <class Iterator>
     static bool put(const tw_sample &from, Iterator &to)
     {
-        if constexpr (std::is_same_v<typename std::iterator_traits<Iterator>::iterator_category,
-                                     std::output_iterator_tag>) {
+        if constexpr (makes_room<Iterator>) {
             tickwire::detail::Local<Sample<T>> sample;
             if (!tickwire::detail::decode(from, *sample))
                 return false;

@@ -48,6 +48,16 @@ public:
             tickwire::detail::check(tw_set_qos(this->get().handle(), static_cast<tw_qos *>(with->handle())));
         });
     }
+    Subscriber &operator<<(const qos::SubscriberQos &qos)
+    {
+        this->qos(qos);
+        return *this;
+    }
+    const Subscriber &operator>>(qos::SubscriberQos &qos) const
+    {
+        qos = this->qos();
+        return *this;
+    }
     qos::DataReaderQos default_datareader_qos() const { return get().default_reader_qos.get(); }
     Subscriber &default_datareader_qos(const qos::DataReaderQos &qos)
     {

@@ -121,6 +121,16 @@ public:
     qos::TopicQos qos() const { return this->get().qos.get(); }
     /* Later readers and writers can be made with it, and announce its TOPIC_DATA. */
     void qos(const qos::TopicQos &qos) { this->get().qos.set(qos); }
+    Topic &operator<<(const qos::TopicQos &qos)
+    {
+        this->qos(qos);
+        return *this;
+    }
+    const Topic &operator>>(qos::TopicQos &qos) const
+    {
+        qos = this->qos();
+        return *this;
+    }
     core::status::InconsistentTopicStatus inconsistent_topic_status() const
     {
         return tickwire::detail::ask<core::status::InconsistentTopicStatus>(tw_topic_inconsistent, this->get().handle());
