@@ -504,8 +504,20 @@ static void listeners(const dds::domain::DomainParticipant &participant)
     }
 }
 
+/* Each status is a type of its own, however much it has in common with others. */
+static const char *name_of(const dds::core::status::PublicationMatchedStatus &) { return "publication matched"; }
+static const char *name_of(const dds::core::status::SubscriptionMatchedStatus &) { return "subscription matched"; }
+static const char *name_of(const dds::core::status::OfferedIncompatibleQosStatus &) { return "offered qos"; }
+static const char *name_of(const dds::core::status::RequestedIncompatibleQosStatus &) { return "requested qos"; }
+static const char *name_of(const dds::core::status::OfferedDeadlineMissedStatus &) { return "offered deadline"; }
+static const char *name_of(const dds::core::status::RequestedDeadlineMissedStatus &) { return "requested deadline"; }
+static const char *name_of(const dds::core::status::LivelinessLostStatus &) { return "liveliness lost"; }
+static const char *name_of(const dds::core::status::SampleLostStatus &) { return "sample lost"; }
+static const char *name_of(const dds::core::status::InconsistentTopicStatus &) { return "inconsistent topic"; }
+
 static void mismatch(const dds::domain::DomainParticipant &participant)
 {
+    using std::string;
     dds::topic::Topic<Order> topic(participant, "Mismatch");
     dds::pub::qos::DataWriterQos unreliable;
     unreliable << Reliability::BestEffort();
@@ -523,6 +535,15 @@ static void mismatch(const dds::domain::DomainParticipant &participant)
     CHECK(reader.liveliness_changed_status().alive_count() == 0 && writer.liveliness_lost_status().total_count() == 0);
     CHECK(writer.offered_deadline_missed_status().last_instance_handle().is_nil());
     CHECK(topic.inconsistent_topic_status().total_count() == 0);
+    CHECK(name_of(writer.publication_matched_status()) == string("publication matched"));
+    CHECK(name_of(reader.subscription_matched_status()) == string("subscription matched"));
+    CHECK(name_of(writer.offered_incompatible_qos_status()) == string("offered qos"));
+    CHECK(name_of(reader.requested_incompatible_qos_status()) == string("requested qos"));
+    CHECK(name_of(writer.offered_deadline_missed_status()) == string("offered deadline"));
+    CHECK(name_of(reader.requested_deadline_missed_status()) == string("requested deadline"));
+    CHECK(name_of(writer.liveliness_lost_status()) == string("liveliness lost"));
+    CHECK(name_of(reader.sample_lost_status()) == string("sample lost"));
+    CHECK(name_of(topic.inconsistent_topic_status()) == string("inconsistent topic"));
     CHECK(!(reader.status_changes() & dds::core::status::StatusMask::requested_incompatible_qos()).any());
     dds::pub::qos::DataWriterQos more = unreliable;
     more << LatencyBudget(Duration(1));

@@ -56,8 +56,14 @@ public:
 private:
     tw_matched_status of_ = {};
 };
-using PublicationMatchedStatus = MatchedStatus;
-using SubscriptionMatchedStatus = MatchedStatus;
+class PublicationMatchedStatus : public MatchedStatus {
+public:
+    using MatchedStatus::MatchedStatus;
+};
+class SubscriptionMatchedStatus : public MatchedStatus {
+public:
+    using MatchedStatus::MatchedStatus;
+};
 
 /* Endpoints of the topic that do not match. */
 class IncompatibleQosStatus {
@@ -74,8 +80,14 @@ public:
 private:
     tw_incompatible_qos_status of_ = {};
 };
-using OfferedIncompatibleQosStatus = IncompatibleQosStatus;
-using RequestedIncompatibleQosStatus = IncompatibleQosStatus;
+class OfferedIncompatibleQosStatus : public IncompatibleQosStatus {
+public:
+    using IncompatibleQosStatus::IncompatibleQosStatus;
+};
+class RequestedIncompatibleQosStatus : public IncompatibleQosStatus {
+public:
+    using IncompatibleQosStatus::IncompatibleQosStatus;
+};
 
 class CountStatus {
 public:
@@ -87,9 +99,18 @@ public:
 private:
     tw_count_status of_ = {};
 };
-using LivelinessLostStatus = CountStatus;
-using SampleLostStatus = CountStatus;
-using InconsistentTopicStatus = CountStatus;
+class LivelinessLostStatus : public CountStatus {
+public:
+    using CountStatus::CountStatus;
+};
+class SampleLostStatus : public CountStatus {
+public:
+    using CountStatus::CountStatus;
+};
+class InconsistentTopicStatus : public CountStatus {
+public:
+    using CountStatus::CountStatus;
+};
 
 class DeadlineMissedStatus {
 public:
@@ -102,8 +123,14 @@ public:
 private:
     tw_deadline_missed_status of_ = {};
 };
-using OfferedDeadlineMissedStatus = DeadlineMissedStatus;
-using RequestedDeadlineMissedStatus = DeadlineMissedStatus;
+class OfferedDeadlineMissedStatus : public DeadlineMissedStatus {
+public:
+    using DeadlineMissedStatus::DeadlineMissedStatus;
+};
+class RequestedDeadlineMissedStatus : public DeadlineMissedStatus {
+public:
+    using DeadlineMissedStatus::DeadlineMissedStatus;
+};
 
 class LivelinessChangedStatus {
 public:
