@@ -25,6 +25,9 @@
  * Threads. Any thread may call any function at any time with any handle, also in a listener, unless the function says
  * otherwise. A call that another thread deletes its object under ends as if it had come before.
  *
+ * Callbacks. No exception and no longjmp() may leave a function that is passed, be it of a listener or of a call, or one
+ * that frees a context or data: the process may end. Most run on threads of the library.
+ *
  * Ownership. What a caller passes is the caller's again when the function returns; nothing of it is kept but contexts
  * of listeners and calls. Objects live until tw_delete() is called with them, or with what they were made from: a
  * participant is made from nothing; topics, publishers, subscribers and writers and readers of these are made from it,
@@ -150,7 +153,8 @@ tw_result tw_delete(void *object);
  * TW_PRECONDITION if what made it is not enabled. */
 tw_result tw_enable(void *entity);
 
-/* Changes what `qos` says something of, in a participant, publisher, subscriber, writer or reader; the rest stays.
+/* Changes what `qos` says something of, in a participant, publisher, subscriber, writer or reader; the rest stays. Of a
+ * participant that is `entity_factory.autoenable_created_entities` alone; what else is said of participants is ignored.
  * TW_IMMUTABLE for a policy that cannot change while the entity lives; then nothing changes. */
 tw_result tw_set_qos(void *entity, const tw_qos *qos);
 
@@ -328,7 +332,8 @@ tw_result tw_writer_write_owned(tw_writer *writer, const void *data, size_t len,
  * readers follow the writer's log in shared memory; else the writer's own, aligned to 4, of which more than 64 KiB are
  * handed over when they are written, and fewer, or any of a durable writer, are copied. They hold whatever was there
  * before, and are to be left alone after tw_loan_write() or tw_loan_discard(). A writer that is deleted ends with the last
- * of its loans. One thread at a time has a loan. TW_PRECONDITION for other types. */
+ * of its loans. A loan may be handed to another thread; calls with it and access to its bytes are to come one after the
+ * other. TW_PRECONDITION for other types. */
 tw_result tw_writer_loan(tw_writer *writer, size_t len, void **data, tw_loan **loan);
 
 /* Writes the first `len` bytes of a loan, which ends whether that succeeds or not, but for TW_BAD_ARGUMENT if it has not
@@ -435,7 +440,8 @@ typedef struct tw_sample_info {
     int32_t in_place;
 } tw_sample_info;
 
-/* A sample: a payload with its encapsulation header, or plain bytes if the topic's type is such. */
+/* A sample: a payload with its encapsulation header, or plain bytes if the topic's type is such. The data may begin at
+ * any address, whatever the type: copy numbers out of them by memcpy(). */
 typedef struct tw_sample {
     const void *data;
     size_t len;
@@ -668,7 +674,6 @@ tw_result tw_status_changes(const void *entity, uint32_t *statuses);
  * sizeof(tw_listener), and what is of no interest to NULL. What was set with one entity is never called by two threads at
  * once. That of different entities may be, as several threads deliver data (by UDP, multicast, TCP and shared memory): lock
  * what they share. They may call anything, take samples, write and wait; nothing more is delivered by that thread meanwhile.
- * No C++ exception may leave them: the process would end.
  * Each is given the entity that it is about, whoever has the listener, and the status, whose change is cleared by that. */
 typedef struct tw_listener {
     size_t size;

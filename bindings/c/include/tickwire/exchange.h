@@ -81,8 +81,8 @@ tw_result tw_mq_wait_for_acknowledgments(tw_mq *mq, int64_t timeout_ns);
  * which it was, and may be NULL. Several threads may wait, and each message goes to one.
  * The bytes are the caller's until he calls `free_data(data)`, on any thread, and whatever becomes of the context: exactly
  * once, as afterwards the address may be that of another message. They are to be read, not written, as they may lie where
- * the sender wrote them. They may be sent on, with this function. A message of no bytes is NULL, which need not be freed.
- * TW_TIMEOUT if none has come. */
+ * the sender wrote them, and may begin at any address: copy numbers out of them by memcpy(). They may be sent on, with
+ * this function. A message of no bytes is NULL, which need not be freed. TW_TIMEOUT if none has come. */
 tw_result tw_mq_receive(tw_mq *mq, int64_t timeout_ns, void **data, size_t *len, void (**free_data)(void *data),
                         uint32_t *queue);
 

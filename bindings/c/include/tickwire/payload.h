@@ -68,7 +68,7 @@ typedef enum tw_cdr_extensibility {
 
 /**
  * Where payloads are written. Begin with TW_CDR_WRITER, or tw_cdr_writer_over() to write into memory
- * that there is, such as a loan. One writer can write any number of payloads, each of which replaces
+ * that there is. One writer can write any number of payloads, each of which replaces
  * the one before in the same memory; tw_cdr_writer_free() ends it.
  */
 typedef struct tw_cdr_writer {
