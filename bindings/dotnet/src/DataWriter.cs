@@ -123,7 +123,7 @@ namespace Tickwire
 #endif
 
         /// <summary>Lends bytes to be written to, for topics of bytes alone: memory that readers on this machine see, if
-        /// <c>writer.max_loan</c> says so and one is free. One thread at a time has a loan.</summary>
+        /// <c>writer.max_loan</c> says so and one is free. One thread at a time uses a loan, and may hand it over.</summary>
         public WriterLoan Loan(int length)
         {
             IntPtr data;

@@ -8,7 +8,7 @@ namespace tickwire {
 
 /* A sample of bytes on loan from a writer, to be filled in and written: memory that readers on this machine see, or the
  * writer's own, as tickwire.h says of tw_writer_loan(). It holds whatever was there before. One that ends without being
- * written is given back. One thread at a time has a loan; a writer that is closed writes none. */
+ * written is given back. One thread at a time uses it, and may hand it over; a writer that is closed writes none. */
 class Loan {
 public:
     Loan(tw_writer *writer, std::size_t size) : size_(size)
