@@ -348,7 +348,7 @@ fuzz_target!(|input: &[u8]| {
             10 => {
                 let keys = [Role::Writer, Role::Reader][usize::from(*b & 1)];
                 let guid = endpoint(world.peer_id, 10 + u32::from(*a) % 30, keys, b >> 1).guid;
-                world.nodes[1].remove(world.now, guid, &mut world.outbox);
+                world.nodes[1].remove(world.now, guid, None, &mut world.outbox);
                 world.sent(1);
             }
             11 => world.restart_peer(),
