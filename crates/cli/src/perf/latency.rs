@@ -31,12 +31,12 @@ use crate::progress::Progress;
 Measures the one-way latency of a sample between processes: half of the time from writing it until \
 each subscriber's answer is there. Topics are reliable and carry bytes.
 
-The floor is the same ping-pong over bare UDP sockets between processes, one system call a datagram; with \
+The floor is the same ping-pong over bare UDP sockets between processes, connected where there is one subscriber, one system call a datagram; with \
 `--transport tcp`, over bare TCP connections with TCP_NODELAY. With `--transport shm` samples go by shared \
 memory, as they do by default in other programs, and the floor stays UDP. \
 Both wait the same way and take turns in the same run, so that they meet the same machine. The ratio is \
-that of the medians. To one subscriber by sockets, and without --rate, a ratio below 0.9 shows that the machine was busy: \
-standard error names such rows, whose comparison means nothing. To several it may be less, as one multicast datagram \
+that of the medians. To one subscriber by sockets, and without --rate, a ratio below 0.9 shows that the machine was probably busy: \
+standard error names such rows, whose comparison then means nothing. To several it may be less, as one multicast datagram \
 reaches all of them.
 
 With --rate samples are written by the clock, whether the last one was answered or not, and each counts \
