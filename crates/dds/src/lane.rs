@@ -12,6 +12,7 @@
 
 mod logs;
 mod messages;
+mod plain;
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
@@ -40,6 +41,7 @@ use crate::status::StatusMask;
 use crate::timer::Timer;
 use logs::Logs;
 pub(crate) use messages::Messages;
+pub(crate) use plain::PlainSamples;
 
 /// Which part of a participant's work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -362,10 +362,14 @@ impl Work {
                 let time = clock::both();
                 came = Some(time.0);
                 count(shm, batch.records.len(), batch.payload_len());
-                self.hand_on(core, time, Lies::default(), &mut discovered, |dispatch| {
-                    dispatch.records(log.writer, &batch.bytes, &batch.records);
-                });
-                self.call_listeners();
+                let (writer, bytes) = (log.writer, &batch.bytes);
+                let rest = self.take_plain(core, writer, time, bytes, &batch.records);
+                if !rest.is_empty() {
+                    self.hand_on(core, time, Lies::default(), &mut discovered, |dispatch| {
+                        dispatch.records(writer, bytes, rest);
+                    });
+                    self.call_listeners();
+                }
             }
             let lent = batch.lent;
             if let Some((lies, len)) = lent {

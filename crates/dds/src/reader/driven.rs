@@ -7,7 +7,7 @@ use tickwire_base::Instant;
 use tickwire_rtps::Outbox;
 use tickwire_rtps::discovery::EndpointData;
 use tickwire_rtps::qos::{RepresentationId, Verdict};
-use tickwire_rtps::reader::{Decision, WriterProxy};
+use tickwire_rtps::reader::{Decision, Samples as _, WriterProxy};
 use tickwire_rtps::wire::{EntityId, Guid, SequenceNumber, Submessage};
 
 use super::cache::WriterPolicy;
@@ -17,6 +17,7 @@ use super::room::Room;
 use super::shared::{ReaderShared, ReaderState};
 use super::status::ReaderStatuses;
 use crate::clock;
+use crate::lane::PlainSamples;
 use crate::listeners::ToTell;
 use crate::loan::Holdable;
 use crate::signal::lock;
@@ -46,6 +47,23 @@ impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
             state.borrow(None);
             if run.asks {
                 run.has = state.machine.has_up_to(run.writer());
+            }
+            StatusMask::NONE
+        });
+        self.announce_for(settled)
+    }
+
+    fn receive_plain(&self, samples: &mut PlainSamples<'_>, outbox: &mut Outbox) -> ToTell {
+        if self.is_in_sets() {
+            samples.allow(1);
+        }
+        let settled = self.change_state(|state, _| {
+            state.inbox.now = samples.now;
+            state.inbox.timestamp = samples.timestamp;
+            if let Some(first) = samples.next_sample() {
+                let ReaderState { machine, inbox, .. } = state;
+                machine.handle_samples(samples.now, first, samples, inbox);
+                machine.answer_owed(outbox);
             }
             StatusMask::NONE
         });

@@ -14,7 +14,7 @@ use tickwire_rtps::wire::{
 use super::info::StateMask;
 use super::room::Room;
 use super::status::ReaderStatuses;
-use crate::lane::Messages;
+use crate::lane::{Messages, PlainSamples};
 use crate::listeners::ToTell;
 use crate::loan::Holdable;
 use crate::status::StatusMask;
@@ -149,6 +149,9 @@ pub(crate) trait ReaderEndpoint: Send + Sync {
 
     /// Takes the submessages of a run, or the first of them; says what listeners are to be told, now or later.
     fn receive(&self, run: &mut Run<'_, '_>, outbox: &mut Outbox) -> ToTell;
+
+    /// The same with samples that lie in a log, or the first of them.
+    fn receive_plain(&self, samples: &mut PlainSamples<'_>, outbox: &mut Outbox) -> ToTell;
 
     /// A writer matches; says whether the listener has something to hear.
     fn match_writer(
