@@ -134,7 +134,7 @@ impl ListenerSlot {
 }
 
 /// The calling thread. The standard library counts a reference for each time that it is asked.
-fn this_thread() -> ThreadId {
+pub(crate) fn this_thread() -> ThreadId {
     thread_local! {
         static ID: ThreadId = thread::current().id();
     }

@@ -99,6 +99,12 @@ pub(crate) struct ToTell {
 }
 
 impl ToTell {
+    /// The same, and more if `is_more`, which is noted.
+    pub(crate) fn with_noted(mut self, is_more: bool) -> Self {
+        self.has_noted |= is_more;
+        self
+    }
+
     /// Whether that is anything.
     pub(crate) fn is_any(self) -> bool {
         self.has_noted || !self.own.is_empty()

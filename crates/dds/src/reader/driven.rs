@@ -1,6 +1,7 @@
 //! What the participant's threads do with a reader: they hand it what arrives, and drive its timers.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tickwire_base::Instant;
@@ -56,17 +57,20 @@ impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
     fn receive_plain(&self, samples: &mut PlainSamples<'_>, outbox: &mut Outbox) -> ToTell {
         if self.is_in_sets() {
             samples.allow(1);
+            let settled = self.change_state(|state, _| {
+                state.handle_plain(samples, outbox);
+                StatusMask::NONE
+            });
+            return self.announce_for(settled);
         }
-        let settled = self.change_state(|state, _| {
-            state.inbox.now = samples.now;
-            state.inbox.timestamp = samples.timestamp;
-            if let Some(first) = samples.next_sample() {
-                let ReaderState { machine, inbox, .. } = state;
-                machine.handle_samples(samples.now, first, samples, inbox);
-                machine.answer_owed(outbox);
-            }
-            StatusMask::NONE
-        });
+        let mut state = lock(&self.state);
+        state.handle_plain(samples, outbox);
+        let settled = self.settle(&mut state);
+        if settled.is_of_samples() && outbox.is_empty() {
+            self.hand_out(state);
+            return ToTell::default();
+        }
+        drop(state);
         self.announce_for(settled)
     }
 
@@ -190,6 +194,9 @@ impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
     }
 
     fn call_listener(&self, news: StatusMask) {
+        if self.takes_each.load(Ordering::Relaxed) {
+            self.hand_out(lock(&self.state));
+        }
         let panics = &self.core.counters.listener_panics;
         self.listeners.call(news, panics);
     }
@@ -245,6 +252,17 @@ impl<T: TopicSupport> ReaderState<T> {
     fn borrow(&mut self, memory: Option<&Holdable>) {
         if T::BORROWS {
             self.inbox.memory = memory.cloned();
+        }
+    }
+
+    /// Takes samples of a log that say nothing besides.
+    fn handle_plain(&mut self, samples: &mut PlainSamples<'_>, outbox: &mut Outbox) {
+        let Self { machine, inbox, .. } = self;
+        inbox.now = samples.now;
+        inbox.timestamp = samples.timestamp;
+        if let Some(first) = samples.next_sample() {
+            machine.handle_samples(samples.now, first, samples, inbox);
+            machine.answer_owed(outbox);
         }
     }
 

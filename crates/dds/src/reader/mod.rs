@@ -6,6 +6,7 @@ mod cache;
 mod coherent;
 mod collect;
 mod driven;
+mod each;
 pub(crate) mod endpoint;
 mod fed;
 mod group_inbox;
@@ -352,6 +353,40 @@ impl<T: TopicSupport> DataReader<T> {
     /// returned. Not to be called with a lock held that the listener takes.
     pub fn remove_listener(&self) {
         self.handle.shared.listeners.own.remove();
+    }
+
+    /// Has `taker` called with each sample as it comes, and with those that are there already: as if a listener
+    /// [took](Self::take) all whenever there are some, for less. In exchange nobody else hears of data while it is so:
+    /// neither listeners, which are told of all else, nor wait sets. What takes samples itself nevertheless gets those that
+    /// were not handed out yet.
+    ///
+    /// It is called where a [listener](DataReaderListener) is, under the same conditions: by one thread at a time, after what
+    /// came is acknowledged. It may do what a listener may, but is not to own the reader, which would never end then. A
+    /// panic ends the call for that sample alone, and is counted in
+    /// [`listener_panics`](crate::ParticipantCounters::listener_panics).
+    ///
+    /// ```no_run
+    /// # #[derive(tickwire::Topic)]
+    /// # struct Quote { #[topic(key)] symbol: String, price: f64 }
+    /// # fn example(reader: &tickwire::DataReader<Quote>) {
+    /// reader.take_each(|sample| {
+    ///     if let Some(quote) = sample.data() {
+    ///         println!("{} {}", quote.symbol, quote.price);
+    ///     }
+    /// });
+    /// # }
+    /// ```
+    pub fn take_each(&self, taker: impl FnMut(&Sample<T>) + Send + 'static) {
+        let shared = &self.handle.shared;
+        shared.set_taker(Some(Box::new(taker)));
+        shared.core.call_listener_later(shared.guid.entity);
+    }
+
+    /// Has samples stay in the reader again, and waits until a call of what [took each](Self::take_each) on another thread
+    /// has returned. Not to be called with a lock held that it takes.
+    pub fn stop_taking(&self) {
+        self.handle.shared.set_taker(None);
+        self.handle.shared.await_taker();
     }
 
     /// The QoS that the reader has now, with what it has of its subscriber.

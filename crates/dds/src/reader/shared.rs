@@ -1,7 +1,7 @@
 //! A reader's machine and cache behind their lock.
 
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use hashbrown::HashMap;
 use tickwire_base::{Instant, Timestamp};
@@ -12,6 +12,7 @@ use tickwire_rtps::reader::{GroupSets, Member, Reader, ReaderConfig};
 use tickwire_rtps::wire::Guid;
 
 use super::collect::{Accepts, Query, SortBy};
+use super::each::Each;
 use super::group_inbox::GroupInbox;
 use super::inbox::Inbox;
 use super::info::StateMask;
@@ -43,6 +44,10 @@ pub(crate) struct ReaderShared<T: TopicSupport> {
     pub(super) state: Mutex<ReaderState<T>>,
     pub(super) due: Due,
     changes: AtomicU32,
+    /// Whether something takes samples as they come; changed under the lock.
+    pub(super) takes_each: AtomicBool,
+    /// Notified when what took samples has returned, where somebody waits for that.
+    pub(super) has_taken: Condvar,
 }
 
 pub(super) struct ReaderState<T: TopicSupport> {
@@ -52,6 +57,8 @@ pub(super) struct ReaderState<T: TopicSupport> {
     pub(super) writers: HashMap<Guid, bool>,
     /// When the subscriber gives up waiting for writers of a set.
     patience: Option<Instant>,
+    /// What takes samples as they come.
+    pub(super) each: Each<T>,
     /// Collections that came back empty, to be filled again.
     spare: Vec<Vec<Sample<T>>>,
 }
@@ -60,8 +67,17 @@ pub(super) struct ReaderState<T: TopicSupport> {
 #[must_use = "somebody waits to hear it"]
 pub(super) struct Settled {
     news: StatusMask,
+    /// There are samples for what takes them as they come.
+    has_samples: bool,
     /// The thread that runs the timers is to be interrupted, as a deadline is the first of all.
     is_first: bool,
+}
+
+impl Settled {
+    /// Whether there are samples for what takes them as they come, and nothing else.
+    pub(super) fn is_of_samples(&self) -> bool {
+        self.has_samples && self.news.is_empty() && !self.is_first
+    }
 }
 
 impl<T: TopicSupport> ReaderShared<T> {
@@ -90,6 +106,7 @@ impl<T: TopicSupport> ReaderShared<T> {
             inbox,
             writers: HashMap::new(),
             patience: None,
+            each: Each::default(),
             spare: Vec::new(),
         };
         Self {
@@ -103,6 +120,8 @@ impl<T: TopicSupport> ReaderShared<T> {
             state: Mutex::new(state),
             due: Due::default(),
             changes: AtomicU32::new(0),
+            takes_each: AtomicBool::new(false),
+            has_taken: Condvar::new(),
         }
     }
 
@@ -125,6 +144,7 @@ impl<T: TopicSupport> ReaderShared<T> {
     /// Ends the reader; what the threads still do with it has no effect.
     pub(super) fn remove(&self) {
         self.listeners.own.set(None, StatusMask::NONE);
+        self.set_taker(None);
         self.core.remove_reader(self.guid);
         if let Some(subscriber) = &self.subscriber {
             subscriber.remove(self.guid);
@@ -168,12 +188,22 @@ impl<T: TopicSupport> ReaderShared<T> {
         matcher: Option<&Matcher<T>>,
         take: bool,
     ) -> Vec<Sample<T>> {
+        self.collect_of(lock(&self.state), query, matcher, take)
+    }
+
+    /// The same of this state, which is let go of.
+    pub(super) fn collect_of(
+        &self,
+        mut state: MutexGuard<'_, ReaderState<T>>,
+        query: &Query,
+        matcher: Option<&Matcher<T>>,
+        take: bool,
+    ) -> Vec<Sample<T>> {
         let accepts = |value: &T| matcher.is_none_or(|matcher| matcher.accepts(value));
         let accepts: Option<Accepts<'_, T>> = matcher.is_some().then_some(&accepts);
         let sort_key = |value: &T| matcher.and_then(|matcher| matcher.sort_key(value));
         let is_ordered = matcher.is_some_and(|matcher| matcher.is_ordered);
         let order: Option<SortBy<'_, T>> = is_ordered.then_some(&sort_key);
-        let mut state = lock(&self.state);
         let is_first = self.expire(&mut state);
         // Cleared under the lock: what arrives later is news again.
         self.clear(StatusMask::DATA_AVAILABLE);
@@ -218,16 +248,9 @@ impl<T: TopicSupport> ReaderShared<T> {
     }
 
     /// Takes back what [`collect`](Self::collect) returned.
-    pub(super) fn give_back(&self, mut samples: Vec<Sample<T>>) {
-        if samples.capacity() == 0 {
-            return;
-        }
-        let mut state = lock(&self.state);
-        for value in samples.drain(..).filter_map(|sample| sample.value) {
-            state.inbox.cache.recycle(value);
-        }
-        if state.spare.len() < MAX_SPARE {
-            state.spare.push(samples);
+    pub(super) fn give_back(&self, samples: Vec<Sample<T>>) {
+        if samples.capacity() > 0 {
+            lock(&self.state).take_back(samples);
         }
     }
 
@@ -311,7 +334,12 @@ impl<T: TopicSupport> ReaderShared<T> {
         let due = earlier(earlier(machine, deadline), earlier(cache, retry));
         let due = earlier(due, state.patience);
         let is_first = self.due.set(due, &self.core.data);
-        let news = std::mem::take(&mut state.inbox.news);
+        let mut news = std::mem::take(&mut state.inbox.news);
+        // Nobody else gets to see them.
+        let has_samples = state.each.is_set() && news.intersects(StatusMask::DATA_AVAILABLE);
+        if has_samples {
+            news = news.without(StatusMask::DATA_AVAILABLE);
+        }
         if !news.is_empty() {
             self.set_changes(self.changes() | news);
         }
@@ -320,7 +348,11 @@ impl<T: TopicSupport> ReaderShared<T> {
         {
             subscriber.set_data_on_readers(true);
         }
-        Settled { news, is_first }
+        Settled {
+            news,
+            has_samples,
+            is_first,
+        }
     }
 
     /// To be called without the lock: wakes those who wait for the news or are to look at a deadline; says whether
@@ -332,12 +364,16 @@ impl<T: TopicSupport> ReaderShared<T> {
 
     /// The same for who is about to call the listeners.
     pub(super) fn announce_for(&self, settled: Settled) -> ToTell {
-        let Settled { news, is_first } = settled;
+        let Settled {
+            news,
+            has_samples,
+            is_first,
+        } = settled;
         if is_first {
             self.core.data.interrupt();
         }
         if news.is_empty() {
-            return ToTell::default();
+            return ToTell::default().with_noted(has_samples);
         }
         self.core.signal.raise_of_locked();
         if let Some(turns) = &self.core.data_turns {
@@ -347,7 +383,8 @@ impl<T: TopicSupport> ReaderShared<T> {
         if let Some(subscriber) = &self.subscriber {
             subscriber.raise();
         }
-        self.listeners.note_above(self.guid, news)
+        let to_tell = self.listeners.note_above(self.guid, news);
+        to_tell.with_noted(has_samples)
     }
 
     pub(super) fn update(&self, update: impl FnOnce(&mut ReaderState<T>) -> StatusMask) -> bool {
@@ -384,15 +421,26 @@ impl<T: TopicSupport> ReaderShared<T> {
             decider.carry_out(now, group);
             let mut state = lock(&self.state);
             state.patience = group.sets.poll_timeout(now);
-            let Settled { news, is_first } = self.settle(&mut state);
-            settled.news |= news;
-            settled.is_first |= is_first;
+            let more = self.settle(&mut state);
+            settled.news |= more.news;
+            settled.has_samples |= more.has_samples;
+            settled.is_first |= more.is_first;
         }
         settled
     }
 }
 
 impl<T: TopicSupport> ReaderState<T> {
+    /// Takes back what was collected.
+    pub(super) fn take_back(&mut self, mut samples: Vec<Sample<T>>) {
+        for value in samples.drain(..).filter_map(|sample| sample.value) {
+            self.inbox.cache.recycle(value);
+        }
+        if self.spare.len() < MAX_SPARE {
+            self.spare.push(samples);
+        }
+    }
+
     /// Takes what was refused before, now that there is room.
     pub(super) fn resume(&mut self, now: Instant, timestamp: Timestamp, outbox: &mut Outbox) {
         let Self { machine, inbox, .. } = self;

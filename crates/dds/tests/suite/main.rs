@@ -23,6 +23,7 @@ mod sequence_loans;
 mod several;
 mod shared_memory;
 mod statuses;
+mod take_each;
 mod tcp;
 mod transports;
 mod value_loans;
