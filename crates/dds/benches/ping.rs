@@ -1,11 +1,12 @@
 //! What a round trip costs between two participants that the application polls busily.
 //!
 //! ```text
-//! cargo bench -p tickwire --bench ping -- [--size BYTES] [--rounds N] [--transport shm|udp] [--key] [--apart]
+//! cargo bench -p tickwire --bench ping -- [--size BYTES] [--rounds N] [--transport shm|udp] [--key] [--each] [--apart]
 //! ```
 //!
 //! prints the time of half a round, in which one thread drives both participants in turn: nobody is woken, and what is
-//! looked at in vain is next to nothing. With `--key` samples are of instances, which a symbol names. With `--apart` the answering side has a thread of its own, and the time is that of
+//! looked at in vain is next to nothing. With `--key` samples are of instances, which a symbol names. With
+//! `--each` readers hand out samples as they come, instead of telling a listener that takes them. With `--apart` the answering side has a thread of its own, and the time is that of
 //! two cores which wait for each other. Instructions are counted without the meeting of the two, and divided by the
 //! rounds:
 //!
@@ -44,6 +45,7 @@ struct Arguments {
     rounds: u64,
     transport: Transport,
     has_key: bool,
+    hands_out: bool,
     apart: bool,
 }
 
@@ -101,6 +103,7 @@ fn measure<T: TopicSupport<Type = ()>>(arguments: &Arguments, sample: &T) -> Res
         size,
         rounds,
         transport,
+        hands_out,
         apart,
         ..
     } = arguments;
@@ -117,15 +120,21 @@ fn measure<T: TopicSupport<Type = ()>>(arguments: &Arguments, sample: &T) -> Res
     }
     let answers = Arc::new(AtomicU64::new(0));
     let pong = two.writer.clone();
-    two.reader.set_listener(move |ping: &DataReader<T>| {
-        for sample in ping.take().data() {
-            pong.write(sample).expect("room for the answer");
-        }
-    });
+    let echo = move |sample: &T| pong.write(sample).map(drop).expect("room for the answer");
     let came = Arc::clone(&answers);
-    one.reader.set_listener(move |pong: &DataReader<T>| {
-        came.fetch_add(pong.take().len() as u64, Ordering::Relaxed);
-    });
+    let count = move |count| {
+        came.fetch_add(count, Ordering::Relaxed);
+    };
+    if hands_out {
+        let reader = &two.reader;
+        reader.take_each(move |ping| ping.data().into_iter().for_each(&echo));
+        one.reader.take_each(move |_| count(1));
+    } else {
+        let answer = move |ping: &DataReader<T>| ping.take().data().for_each(&echo);
+        two.reader.set_listener(answer);
+        let hear = move |pong: &DataReader<T>| count(pong.take().len() as u64);
+        one.reader.set_listener(hear);
+    }
 
     let begin = Instant::now();
     match apart {
@@ -194,6 +203,7 @@ fn arguments() -> Result<Arguments, Failure> {
         rounds: 100_000,
         transport: Transport::Shm,
         has_key: false,
+        hands_out: false,
         apart: false,
     };
     let mut words = std::env::args().skip(1);
@@ -210,6 +220,7 @@ fn arguments() -> Result<Arguments, Failure> {
                 }
             }
             "--key" => arguments.has_key = true,
+            "--each" => arguments.hands_out = true,
             "--apart" => arguments.apart = true,
             // Cargo's own.
             "--bench" => {}

@@ -2,13 +2,13 @@
 //!
 //! ```text
 //! cargo bench -p tickwire --bench stream -- [--size BYTES] [--samples N] [--suspend | --budget] [--latency] [--transport LIST] [--lend]
-//!     [--keep-last N] [--best-effort] [--transient-local] [--several N] [--readers N] [--pause MS | --busy]
+//!     [--each] [--keep-last N] [--best-effort] [--transient-local] [--several N] [--readers N] [--pause MS | --busy]
 //! ```
 //!
 //! The second line makes it a stream of another kind, of which samples may be lost or replaced: what is of interest then is
 //! what writing costs.
 //!
-//! With `--several`, so many samples are written at a time. With `--readers`, so many participants have a reader each. With
+//! With `--each`, readers hand out samples as they come. With `--several`, so many samples are written at a time. With `--readers`, so many participants have a reader each. With
 //! `--pause`, each sample waits until all readers have taken the one before, and so many milliseconds more, in which they
 //! fall asleep; with `--busy`, they never do. `--transport` has names as TICKWIRE_TRANSPORT has them, `udp,multicast` unless it is said.
 //!
@@ -51,6 +51,7 @@ struct Arguments {
     counts_latency: bool,
     transports: Transports,
     lends: bool,
+    hands_out: bool,
     keep_last: Option<u32>,
     best_effort: bool,
     transient_local: bool,
@@ -115,11 +116,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         if arguments.lends {
             let topic = other.topic_of::<BytesInPlace>("Stream", BytesType::of::<Bytes>()?)?;
             let reader = other.reader_with(&topic, qos)?;
-            count(&reader, &taken, |bytes| u64::from(bytes.is_in_place()));
+            let look = |bytes: &BytesInPlace| u64::from(bytes.is_in_place());
+            count(&reader, arguments.hands_out, &taken, look);
             in_place.push(reader);
         } else {
             let reader = other.reader_with(&other.topic::<Bytes>("Stream")?, qos)?;
-            count(&reader, &taken, |_| 0);
+            count(&reader, arguments.hands_out, &taken, |_| 0);
             copies.push(reader);
         }
     }
@@ -188,13 +190,20 @@ fn wait_for_all(taken: &AtomicU64, count: u64) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Counts what a reader takes in its listener, and what `look` makes of it.
+/// Counts what a reader takes in its listener, or is handed, and what `look` makes of it.
 fn count<T: TopicSupport>(
     reader: &DataReader<T>,
+    hands_out: bool,
     taken: &Arc<AtomicU64>,
     look: impl Fn(&T) -> u64 + Send + 'static,
 ) {
     let taken = Arc::clone(taken);
+    if hands_out {
+        return reader.take_each(move |sample| {
+            std::hint::black_box(sample.data().map(&look));
+            taken.fetch_add(1, Ordering::Relaxed);
+        });
+    }
     reader.set_listener(move |reader: &DataReader<T>| {
         let samples = reader.take();
         std::hint::black_box(samples.data().map(&look).sum::<u64>());
@@ -243,6 +252,7 @@ fn arguments() -> Result<Arguments, Box<dyn std::error::Error>> {
         counts_latency: false,
         transports: Transports::of([Transport::Multicast]),
         lends: false,
+        hands_out: false,
         keep_last: None,
         best_effort: false,
         transient_local: false,
@@ -261,6 +271,7 @@ fn arguments() -> Result<Arguments, Box<dyn std::error::Error>> {
             "--suspend" => arguments.suspends = true,
             "--budget" => arguments.budget = Duration::from_millis(10),
             "--lend" => arguments.lends = true,
+            "--each" => arguments.hands_out = true,
             "--keep-last" => arguments.keep_last = Some(u32::try_from(number()?)?),
             "--best-effort" => arguments.best_effort = true,
             "--several" => arguments.several = Some(usize::try_from(number()?)?),
