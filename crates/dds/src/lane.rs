@@ -431,6 +431,19 @@ impl Lane {
         found
     }
 
+    /// Does what is left after a look that has found something, which is seldom anything.
+    pub(crate) fn end_look(&mut self, core: &Core, now: Instant) {
+        let barrier = &core.barrier;
+        let is_wanted =
+            barrier.wanted_of_group().is_some() || barrier.wanted_of_streams().is_some();
+        let has_notices = core.shm.as_ref().is_some_and(SharedMemory::has_notices);
+        let is_due = self.kind.is_due(core, now);
+        if is_wanted || has_notices || is_due || core.has_listeners_to_call() {
+            self.turn(core, Some(now), |_| false);
+        }
+        self.has_looked = false;
+    }
+
     /// False where samples have come for so long that other sockets are to be asked.
     pub(crate) fn may_look(&self) -> bool {
         self.found_count < MAX_BATCHES

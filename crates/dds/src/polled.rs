@@ -112,7 +112,7 @@ impl Polled {
             {
                 control.turn(core, found, |_| false);
             }
-            lane.turn(core, found, |_| false);
+            lane.end_look(core, now);
             return Ok(true);
         }
         let mut control = self.try_lock_control();

@@ -200,6 +200,14 @@ impl<T> Cache<T> {
         }
     }
 
+    /// Gives the values of samples back.
+    #[inline]
+    pub(super) fn recycle_all(&mut self, samples: &mut Vec<Sample<T>>) {
+        for value in samples.drain(..).filter_map(|sample| sample.value) {
+            self.recycle(value);
+        }
+    }
+
     /// Whether every further sample would be rejected, whatever its instance.
     pub(crate) fn is_full(&self) -> bool {
         self.policy.depth.is_none() && self.len() >= self.policy.max_samples

@@ -266,6 +266,7 @@ impl<T> Cache<T> {
     /// All samples where there are only [fresh](Self::fresh) ones. Since they came nothing has changed about their
     /// instances, and nobody has looked: so they are in the states that they came in, of the latest generation, and
     /// their instances, which have writers, remain.
+    #[inline]
     fn take_fresh(&mut self, samples: &mut Vec<Sample<T>>) {
         std::mem::swap(samples, &mut self.fresh);
         self.gone += samples.len() as u64;
@@ -274,6 +275,17 @@ impl<T> Cache<T> {
                 sample.info.sample_rank = instance.count_back(self.collections);
             }
         }
+    }
+
+    /// The same for who wants all. False if there are others.
+    #[inline]
+    pub(super) fn take_if_fresh(&mut self, samples: &mut Vec<Sample<T>>) -> bool {
+        let is_alone = self.entries.len() == 0 && self.policy.order != Order::Instance;
+        if is_alone {
+            self.collections += 1;
+            self.take_fresh(samples);
+        }
+        is_alone
     }
 
     /// All samples as the application gets to see them; ranks come later.

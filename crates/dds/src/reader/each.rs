@@ -24,6 +24,8 @@ pub(super) struct Each<T> {
     caller: Option<ThreadId>,
     /// Whether somebody waits for it to return.
     is_awaited: bool,
+    /// The collection that is handed out, empty otherwise.
+    samples: Vec<Sample<T>>,
 }
 
 impl<T> Default for Each<T> {
@@ -34,6 +36,7 @@ impl<T> Default for Each<T> {
             generation: 0,
             caller: None,
             is_awaited: false,
+            samples: Vec::new(),
         }
     }
 }
@@ -58,6 +61,11 @@ impl<T: TopicSupport> ReaderShared<T> {
     pub(super) fn set_taker(&self, taker: Option<Taker<T>>) {
         let mut state = lock(&self.state);
         self.takes_each.store(taker.is_some(), Ordering::Relaxed);
+        if taker.is_some() {
+            self.show_data(false);
+        } else if state.inbox.cache.len() > 0 {
+            self.show_data(true);
+        }
         let old = state.each.set(taker);
         drop(state);
         drop(old);
@@ -83,7 +91,12 @@ impl<T: TopicSupport> ReaderShared<T> {
             };
             let generation = state.each.generation;
             state.each.caller = Some(this_thread());
-            let samples = self.collect_of(state, &Query::ALL, None, true);
+            let mut samples = std::mem::take(&mut state.each.samples);
+            if !self.is_in_sets() && state.inbox.take_fresh(&mut samples) {
+                drop(state);
+            } else {
+                samples = self.collect_of(state, &Query::ALL, None, true);
+            }
             let mut rest = samples.iter();
             let mut hand_out = || rest.by_ref().for_each(&mut taker);
             // One that panics ends that call of it: the panic has been reported as any other, and there is more to do.
@@ -91,7 +104,8 @@ impl<T: TopicSupport> ReaderShared<T> {
                 self.core.counters.listener_panics.add(1);
             }
             state = lock(&self.state);
-            state.take_back(samples);
+            state.inbox.cache.recycle_all(&mut samples);
+            state.each.samples = samples;
             if state.each.generation == generation {
                 state.each.taker = Some(taker);
             } else {

@@ -17,6 +17,7 @@ use super::group_inbox::GroupInbox;
 use super::info::InstanceHandle;
 use super::insert::{Arrival, Insertion};
 use super::latency::ReaderLatency;
+use super::sample::Sample;
 use super::slots::Slot;
 use super::status::ReaderStatuses;
 use crate::deadline::DeadlineTracker;
@@ -130,6 +131,12 @@ impl<T: TopicSupport> Inbox<T> {
             group: None,
             latency: None,
         }
+    }
+
+    /// Takes all samples, if they are such as nothing else is to be done about.
+    #[inline]
+    pub(super) fn take_fresh(&mut self, samples: &mut Vec<Sample<T>>) -> bool {
+        self.latency.is_none() && !self.is_stalled && self.cache.take_if_fresh(samples)
     }
 
     pub(super) fn counters(&self) -> InboxCounters {

@@ -205,11 +205,8 @@ impl<T: TopicSupport> ReaderShared<T> {
         let is_ordered = matcher.is_some_and(|matcher| matcher.is_ordered);
         let order: Option<SortBy<'_, T>> = is_ordered.then_some(&sort_key);
         let is_first = self.expire(&mut state);
-        // Cleared under the lock: what arrives later is news again.
-        self.clear(StatusMask::DATA_AVAILABLE);
-        if let Some(subscriber) = &self.subscriber {
-            subscriber.set_data_on_readers(false);
-        }
+        // Under the lock: what arrives later is news again.
+        self.show_data(false);
         let mut samples = state.spare.pop().unwrap_or_default();
         state
             .inbox
@@ -323,6 +320,16 @@ impl<T: TopicSupport> ReaderShared<T> {
         self.set_changes(self.changes().without(mask));
     }
 
+    /// To be called under the lock: whether anybody is to know that there are samples.
+    pub(super) fn show_data(&self, shows: bool) {
+        let data = StatusMask::DATA_AVAILABLE;
+        let others = self.changes().without(data);
+        self.set_changes(if shows { others | data } else { others });
+        if let Some(subscriber) = &self.subscriber {
+            subscriber.set_data_on_readers(shows);
+        }
+    }
+
     /// To be called under the lock after anything was done to the machine: takes over its deadline
     /// and notes the news.
     pub(super) fn settle(&self, state: &mut ReaderState<T>) -> Settled {
@@ -433,9 +440,7 @@ impl<T: TopicSupport> ReaderShared<T> {
 impl<T: TopicSupport> ReaderState<T> {
     /// Takes back what was collected.
     pub(super) fn take_back(&mut self, mut samples: Vec<Sample<T>>) {
-        for value in samples.drain(..).filter_map(|sample| sample.value) {
-            self.inbox.cache.recycle(value);
-        }
+        self.inbox.cache.recycle_all(&mut samples);
         if self.spare.len() < MAX_SPARE {
             self.spare.push(samples);
         }
