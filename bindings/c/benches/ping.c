@@ -2,9 +2,9 @@
  * by which it is to be measured:
  *
  *     gcc -O2 ping.c $(pkg-config --cflags --libs tickwire) -o ping
- *     ./ping [--size BYTES] [--rounds N] [--transport shm|udp]
+ *     ./ping [--size BYTES] [--rounds N] [--transport shm|udp] [--take listener|each]
  *
- * Instructions are counted without the meeting of the two, and divided by the rounds:
+ * With `--take each` readers hand out samples as they come, instead of telling a listener that takes them. Instructions are counted without the meeting of the two, and divided by the rounds:
  *
  *     valgrind --tool=callgrind --toggle-collect=exchange ./ping --rounds 20000
  */
@@ -46,6 +46,15 @@ static void on_pong(tw_reader *reader, void *context) {
     OK(tw_reader_take(reader, 0, TW_ANY, NULL, &samples));
     answers += samples.count;
     OK(tw_samples_return(&samples));
+}
+
+static void each_ping(const tw_sample *sample, void *writer) {
+    OK(tw_writer_write(writer, sample->data, sample->len, NULL));
+}
+
+static void each_pong(const tw_sample *sample, void *context) {
+    (void)sample, (void)context;
+    answers++;
 }
 
 static side open_side(const tw_qos *qos, const char *says, const char *hears) {
@@ -93,12 +102,13 @@ static double now(void) {
 int main(int argc, char **argv) {
     size_t size = 16;
     unsigned long long rounds = 100000;
-    const char *transport = "shm";
+    const char *transport = "shm", *take = "listener";
     for (int at = 1; at < argc; at += 2) {
         const char *value = at + 1 < argc ? argv[at + 1] : "";
         if (!strcmp(argv[at], "--size")) size = strtoull(value, NULL, 10);
         else if (!strcmp(argv[at], "--rounds")) rounds = strtoull(value, NULL, 10);
         else if (!strcmp(argv[at], "--transport")) transport = value;
+        else if (!strcmp(argv[at], "--take")) take = value;
         else return fprintf(stderr, "there is no option %s\n", argv[at]), 1;
     }
     tw_qos *qos;
@@ -122,21 +132,26 @@ int main(int argc, char **argv) {
         OK(tw_participant_poll(two.participant, 0));
         if (now() - begin > 60) return fprintf(stderr, "the participants have not met by that transport\n"), 1;
     }
-    tw_listener listener = {0};
-    listener.size = sizeof listener;
-    listener.context = two.writer;
-    listener.on_data_available = on_ping;
-    OK(tw_set_listener(two.reader, &listener, TW_DATA_AVAILABLE));
-    listener.context = NULL;
-    listener.on_data_available = on_pong;
-    OK(tw_set_listener(one.reader, &listener, TW_DATA_AVAILABLE));
+    if (!strcmp(take, "each")) {
+        OK(tw_reader_take_each(two.reader, each_ping, two.writer, NULL));
+        OK(tw_reader_take_each(one.reader, each_pong, NULL, NULL));
+    } else {
+        tw_listener listener = {0};
+        listener.size = sizeof listener;
+        listener.context = two.writer;
+        listener.on_data_available = on_ping;
+        OK(tw_set_listener(two.reader, &listener, TW_DATA_AVAILABLE));
+        listener.context = NULL;
+        listener.on_data_available = on_pong;
+        OK(tw_set_listener(one.reader, &listener, TW_DATA_AVAILABLE));
+    }
     uint8_t *data = malloc(size + 1);
     memset(data, 7, size);
     begin = now();
     exchange(&one, &two, data, size, rounds);
     printf("%zu B: %.0f ns one way\n", size, (now() - begin) / 2 * 1e9 / (double)rounds);
-    OK(tw_set_listener(one.reader, NULL, 0));
-    OK(tw_set_listener(two.reader, NULL, 0));
+    OK(tw_delete(one.reader));
+    OK(tw_delete(two.reader));
     OK(tw_delete(one.participant));
     OK(tw_delete(two.participant));
     OK(tw_delete(qos));

@@ -482,6 +482,16 @@ tw_result tw_reader_read_next_instance(tw_reader *reader, size_t max, uint32_t s
 tw_result tw_reader_take_by(tw_reader *reader, size_t max, const tw_condition *condition, tw_samples *samples);
 tw_result tw_reader_read_by(tw_reader *reader, size_t max, const tw_condition *condition, tw_samples *samples);
 
+/* Has `each` called with each sample as it comes, and with those that are there already: as if a listener took all whenever
+ * there are some, for less, as nothing is kept for the caller: the sample and its data are there during the call alone. In
+ * exchange nobody else hears of data, neither wait sets nor listeners, which are told of all else. It is called where and
+ * as listeners are, by one thread at a time, and allowed what they are; NULL has samples stay in the reader again, and
+ * waits until a call on another thread has returned: not to be called with a lock held that `each` takes. `free_context`,
+ * which may be NULL, is called with the context once nobody calls `each` any more. If this fails, the context stays the
+ * caller's, and so does that of NULL. */
+tw_result tw_reader_take_each(tw_reader *reader, void (*each)(const tw_sample *sample, void *context), void *context,
+                              void (*free_context)(void *context));
+
 /* Gives samples back, whose data are gone then, and empties the struct. TW_BAD_HANDLE if they were given back already.
  * Nothing happens if there are none. */
 tw_result tw_samples_return(tw_samples *samples);

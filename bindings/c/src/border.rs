@@ -12,7 +12,7 @@ use std::ptr;
 
 use crate::failure::{Code, Failure, Result};
 use crate::handle::Handle;
-use crate::samples::Given;
+use crate::samples::{Given, Sample};
 use crate::status::{
     CountStatus, DeadlineMissedStatus, IncompatibleQosStatus, LivelinessChangedStatus,
     MatchedStatus, SampleRejectedStatus,
@@ -530,6 +530,35 @@ impl Listener {
             // SAFETY: the caller promises that it can be called with these until the context is freed.
             unsafe { callback(reader, self.context.pointer) };
         }
+    }
+}
+
+/// A function that is given a sample.
+pub(crate) type SampleCallback = Option<unsafe extern "C-unwind" fn(*const Sample, *mut c_void)>;
+
+/// A function of the caller that is given samples, with its context, which is freed with this.
+pub(crate) struct Taker {
+    function: unsafe extern "C-unwind" fn(*const Sample, *mut c_void),
+    context: Context,
+}
+
+impl Taker {
+    /// `None` of NULL; then the context stays the caller's.
+    pub(crate) fn new(
+        function: SampleCallback,
+        context: ContextPointer,
+        free: Free,
+    ) -> Option<Self> {
+        Some(Self {
+            function: function?,
+            context: Context::new(context, free),
+        })
+    }
+
+    #[inline]
+    pub(crate) fn give(&self, sample: &Sample) {
+        // SAFETY: the caller promises that it can be called with a sample until the context is freed.
+        unsafe { (self.function)(sample, self.context.pointer) };
     }
 }
 

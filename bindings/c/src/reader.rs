@@ -3,14 +3,16 @@
 use dds::reader::Select;
 use dds::{BytesInPlace, DataReader, DataReaderQos, Serialized, TopicDescription, TopicSupport};
 
-use crate::border::{Bytes, BytesOut, In, Out, Place, export};
+use crate::border::{
+    Bytes, BytesOut, ContextPointer, Free, In, Out, Place, SampleCallback, Taker, export,
+};
 use crate::condition::{Condition, Of};
 use crate::either::{Either, either, map};
 use crate::failure::{Code, Failure, Result};
 use crate::guid::{Guid, Noting};
 use crate::handle::{self, AnyObject, Handle, Kind, get};
 use crate::instance::{self, Instance};
-use crate::samples::{Data, Given, Room, states};
+use crate::samples::{Data, Given, Room, states, view};
 use crate::topic::Topic;
 use crate::writer::sample;
 
@@ -205,6 +207,22 @@ export! {
     fn tw_reader_read_by(reader: Handle, max: usize, condition: Handle, samples: Out<Given>) {
         let place = samples.place("samples")?;
         give_by(reader, max, condition, false, place)
+    }
+
+    fn tw_reader_take_each(
+        reader: Handle,
+        each: SampleCallback,
+        context: ContextPointer,
+        free: Free,
+    ) {
+        let reader = get::<Reader>(reader)?;
+        match Taker::new(each, context, free) {
+            Some(taker) => either!(&reader.dds, reader => {
+                reader.take_each(move |sample| taker.give(&view(sample)));
+            }),
+            None => either!(&reader.dds, reader => reader.stop_taking()),
+        }
+        Ok(())
     }
 
     fn tw_reader_lookup_instance(

@@ -35,7 +35,7 @@ impl Given {
 /// `tw_sample`.
 #[repr(C)]
 #[derive(Clone, Copy)]
-struct Sample {
+pub(crate) struct Sample {
     data: Pointer,
     len: usize,
     info: Info,
@@ -181,12 +181,15 @@ impl Data for BytesInPlace {
     }
 }
 
-fn view<T: Data>(sample: &dds::Sample<T>) -> Sample {
+/// A sample as long as what it is a view of.
+#[inline]
+pub(crate) fn view<T: Data>(sample: &dds::Sample<T>) -> Sample {
     let holder = sample.key_holder();
     let is_in_place = holder.is_some_and(T::is_in_place);
     view_of(holder.map(T::bytes), sample.info(), is_in_place)
 }
 
+#[inline]
 fn view_of(data: Option<&[u8]>, info: &dds::SampleInfo, is_in_place: bool) -> Sample {
     Sample {
         data: data.map_or(Pointer::NULL, Pointer::to),

@@ -457,6 +457,46 @@ static void listeners(void) {
     OK(tw_delete(worse));
 }
 
+static void each(const tw_sample *sample, void *context) {
+    ears *it = context;
+    CHECK(id_of(sample) == it->data);
+    if (sample->info.valid_data) CHECK(price_of(sample) == 0.5 && !(sample->info.states & TW_READ));
+    it->data++;
+    if (it->deletes && tw_delete(it->reader) == TW_OK) it->deletes = 0;
+}
+
+static void samples_are_handed_out(void) {
+    both it = meet("Each", NULL);
+    ears own = {0}, other = {0};
+    tw_samples samples;
+    put(it.writer, 0, 0.5);
+    OK(tw_reader_wait_for_data(it.reader, PATIENCE));
+    OK(tw_reader_take_each(it.reader, each, &own, freed));
+    for (int32_t id = 1; id < 1000; id++) put(it.writer, id, 0.5);
+    until(&own.data, 1000);
+    OK(tw_reader_take(it.reader, 0, TW_ANY, NULL, &samples));
+    CHECK(samples.count == 0 && own.freed == 0);
+    OK(tw_reader_take_each(it.reader, each, &other, freed));
+    until(&own.freed, 1);
+    OK(tw_reader_take_each(it.reader, NULL, &own, freed));
+    CHECK(own.freed == 1 && other.freed == 1 && other.data == 0);
+    put(it.writer, 1000, 0.5);
+    samples = taken(it.reader, 1);
+    CHECK(id_of(&samples.samples[0]) == 1000);
+    OK(tw_samples_return(&samples));
+
+    /* It may delete what it is of. */
+    other.reader = it.reader;
+    other.deletes = 1;
+    OK(tw_reader_take_each(it.reader, each, &other, freed));
+    put(it.writer, 0, 0.5);
+    until(&other.freed, 2);
+    CHECK(other.data == 1 && other.deletes == 0);
+    IS(TW_BAD_HANDLE, tw_reader_take_each(it.reader, each, &other, freed));
+    CHECK(other.freed == 2);
+    part(&it);
+}
+
 /* All handles of a topic share one listener, which ends with the handle that it was set with. */
 static void listeners_of_topics(void) {
     both it = meet("Topics", NULL);
@@ -678,6 +718,7 @@ int main(int argc, char **argv) {
     filters_and_queries();
     wait_sets();
     listeners();
+    samples_are_handed_out();
     listeners_of_topics();
     deadlines();
     history();

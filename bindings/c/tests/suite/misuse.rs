@@ -78,6 +78,9 @@ fn body(function: &Function) -> String {
             (ty, _) if ty.starts_with("void (*on_end)") => {
                 arguments.push("any_end(it)".to_owned());
             }
+            (ty, _) if ty.starts_with("void (*each)") => {
+                arguments.push("any_each(it)".to_owned());
+            }
             (ty, _) if ty.starts_with("void (") => arguments.push("any_free(it)".to_owned()),
             (handle, _) if handle_kind(handle).is_some() => {
                 let kind = handle_kind(handle).unwrap_or_default();
