@@ -86,23 +86,14 @@ public:
 
     template <class Deliver>
     void listen(Deliver& deliver) {
-        tw_listener listener = {};
-        listener.size = sizeof listener;
-        listener.context = &deliver;
-        listener.on_data_available = [](tw_reader* reader, void* context) noexcept {
-            tw_samples samples;
-            check(tw_reader_take(reader, 0, TW_ANY, nullptr, &samples));
-            for (size_t at = 0; at < samples.count; ++at) {
-                const tw_sample& sample = samples.samples[at];
-                if (!sample.info.valid_data) continue;
-                (*static_cast<Deliver*>(context))({static_cast<const uint8_t*>(sample.data), sample.len});
-            }
-            check(tw_samples_return(&samples));
+        const auto each = [](const tw_sample* sample, void* context) noexcept {
+            if (!sample->info.valid_data) return;
+            (*static_cast<Deliver*>(context))({static_cast<const uint8_t*>(sample->data), sample->len});
         };
-        check(tw_set_listener(reader_, &listener, TW_DATA_AVAILABLE));
+        check(tw_reader_take_each(reader_, each, &deliver, nullptr));
     }
 
-    void deafen() { check(tw_set_listener(reader_, nullptr, 0)); }
+    void deafen() { check(tw_reader_take_each(reader_, nullptr, nullptr, nullptr)); }
 
     void poll(std::chrono::milliseconds timeout) { check(tw_participant_poll(participant_.get(), nanoseconds(timeout))); }
 

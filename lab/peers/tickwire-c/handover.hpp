@@ -1,4 +1,4 @@
-/// From a listener, on whatever thread it is called, to the handler of a job; the same as `../tickwire/src/inlet.rs`,
+/// From what a reader hands samples to, on whatever thread that is called, to the handler of a job; the same as `../tickwire/src/inlet.rs`,
 /// so that both peers cost the same beside what they measure.
 #pragma once
 
@@ -19,20 +19,20 @@ public:
     /// Hands over a message, unless the handler has had enough.
     void take(const Message& message) {
         const std::lock_guard handling(handling_);
-        taken_.fetch_add(1, std::memory_order_relaxed);
+        taken_.store(taken() + 1, std::memory_order_relaxed);
         if (is_over() || handler_.take(message) == lab::Flow::go_on) return;
-        const std::lock_guard lock(mutex_);
-        is_over_ = true;
+        const std::lock_guard looking(looking_);
+        is_over_.store(true, std::memory_order_release);
         over_.notify_all();
     }
 
     /// Sleeps until the handler has enough or messages stay away.
     void wait(lab::Idle idle) {
-        std::unique_lock lock(mutex_);
+        std::unique_lock looking(looking_);
         auto patience = idle.first;
-        while (!is_over_) {
+        while (!is_over()) {
             const uint64_t before = taken();
-            const bool is_timeout = over_.wait_for(lock, patience) == std::cv_status::timeout;
+            const bool is_timeout = over_.wait_for(looking, patience) == std::cv_status::timeout;
             if (is_timeout && taken() == before) return;
             if (taken() > 0) patience = idle.between;
         }
@@ -55,18 +55,17 @@ public:
     }
 
 private:
-    bool is_over() {
-        const std::lock_guard lock(mutex_);
-        return is_over_;
-    }
+    bool is_over() const { return is_over_.load(std::memory_order_acquire); }
 
     uint64_t taken() const { return taken_.load(std::memory_order_relaxed); }
 
     Handler& handler_;
     /// Held while the handler has a message.
     std::mutex handling_;
+    /// Counted by who has a message.
     std::atomic<uint64_t> taken_{0};
-    std::mutex mutex_;
+    /// Set with a message; to wake who sleeps, while nobody looks whether to sleep.
+    std::atomic<bool> is_over_{false};
+    std::mutex looking_;
     std::condition_variable over_;
-    bool is_over_ = false;
 };

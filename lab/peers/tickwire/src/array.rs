@@ -89,11 +89,9 @@ impl<C: Content> Peer for Array<C> {
 
     fn run<H: Handler<C>>(&self, idle: Idle, handler: H) -> H {
         let inlet = Arc::new(Inlet::new(handler));
-        let taking = Arc::clone(&inlet);
-        self.reader
-            .set_listener(move |reader: &DataReader<C>| deliver(reader, &taking, |sample| sample));
+        deliver(&self.reader, &inlet, |sample| sample);
         self.session.wait(idle, &inlet);
-        self.reader.remove_listener();
+        self.reader.stop_taking();
         inlet.end()
     }
 

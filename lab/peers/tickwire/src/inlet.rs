@@ -1,6 +1,6 @@
-//! From a listener, on whatever thread it is called, to the handler of a job.
+//! From what a reader hands samples to, on whatever thread that is called, to the handler of a job.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -8,8 +8,11 @@ use lab_program::{Handler, Idle};
 
 pub(crate) struct Inlet<H> {
     handler: Mutex<Option<H>>,
+    /// Counted by who has the handler.
     taken: AtomicU64,
-    is_over: Mutex<bool>,
+    /// Set with the handler; to wake who sleeps, while nobody looks whether to sleep.
+    is_over: AtomicBool,
+    looking: Mutex<()>,
     over: Condvar,
 }
 
@@ -18,7 +21,8 @@ impl<H> Inlet<H> {
         Self {
             handler: Mutex::new(Some(handler)),
             taken: AtomicU64::new(0),
-            is_over: Mutex::new(false),
+            is_over: AtomicBool::new(false),
+            looking: Mutex::new(()),
             over: Condvar::new(),
         }
     }
@@ -29,26 +33,33 @@ impl<H> Inlet<H> {
         H: Handler<M>,
     {
         let mut handler = lock(&self.handler);
-        self.taken.fetch_add(1, Ordering::Relaxed);
-        if let Some(handler) = handler.as_mut().filter(|_| !*lock(&self.is_over))
+        let taken = self.taken.load(Ordering::Relaxed);
+        self.taken.store(taken + 1, Ordering::Relaxed);
+        if let Some(handler) = handler.as_mut().filter(|_| !self.is_over())
             && handler.take(message).is_break()
         {
-            *lock(&self.is_over) = true;
+            let looking = lock(&self.looking);
+            self.is_over.store(true, Ordering::Release);
+            drop(looking);
             self.over.notify_all();
         }
     }
 
+    fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Acquire)
+    }
+
     /// Sleeps until the handler has enough or messages stay away.
     pub(crate) fn wait(&self, idle: Idle) {
-        let mut is_over = lock(&self.is_over);
+        let mut looking = lock(&self.looking);
         let mut patience = idle.first;
-        while !*is_over {
+        while !self.is_over() {
             let before = self.taken.load(Ordering::Relaxed);
             let (guard, timeout) = self
                 .over
-                .wait_timeout(is_over, patience)
+                .wait_timeout(looking, patience)
                 .unwrap_or_else(PoisonError::into_inner);
-            is_over = guard;
+            looking = guard;
             let taken = self.taken.load(Ordering::Relaxed);
             if timeout.timed_out() && taken == before {
                 return;
@@ -62,7 +73,7 @@ impl<H> Inlet<H> {
     /// The same, while `turn` lets messages come.
     pub(crate) fn wait_by(&self, idle: Idle, turn: impl Fn()) {
         let (mut last, mut taken) = (Instant::now(), 0);
-        while !*lock(&self.is_over) {
+        while !self.is_over() {
             turn();
             let now = self.taken.load(Ordering::Relaxed);
             if now != taken {

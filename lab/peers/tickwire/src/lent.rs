@@ -81,13 +81,9 @@ impl<C: Content, E: Element> Peer for Lent<C, E> {
 
     fn run<H: Handler<[u8]>>(&self, idle: Idle, handler: H) -> H {
         let inlet = Arc::new(Inlet::new(handler));
-        let taking = Arc::clone(&inlet);
-        self.reader
-            .set_listener(move |reader: &DataReader<SequenceInPlace<E>>| {
-                deliver(reader, &taking, |sample| sample.as_bytes());
-            });
+        deliver(&self.reader, &inlet, |sample| sample.as_bytes());
         self.session.wait(idle, &inlet);
-        self.reader.remove_listener();
+        self.reader.stop_taking();
         inlet.end()
     }
 

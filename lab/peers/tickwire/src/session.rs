@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use lab_program::{Handler, Idle, Job, Options, Responders, Wait, own_number};
@@ -223,15 +224,18 @@ fn reaches_by_memory(options: &Options) -> bool {
     options.system.starts_with("tickwire-shm")
 }
 
-/// Hands over what has come.
+/// Has a reader hand over what comes.
 pub(crate) fn deliver<T: TopicSupport, M: ?Sized, H: Handler<M>>(
     reader: &DataReader<T>,
-    inlet: &Inlet<H>,
-    as_message: impl Fn(&T) -> &M,
+    inlet: &Arc<Inlet<H>>,
+    as_message: impl Fn(&T) -> &M + Send + 'static,
 ) {
-    for sample in reader.take().data() {
-        inlet.take(as_message(sample));
-    }
+    let inlet = Arc::clone(inlet);
+    reader.take_each(move |sample| {
+        if let Some(data) = sample.data() {
+            inlet.take(as_message(data));
+        }
+    });
 }
 
 /// How long the other side may take, and a write may wait for room.

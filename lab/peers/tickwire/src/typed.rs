@@ -238,20 +238,12 @@ impl Peer for Typed {
 
     fn run<H: Handler<dyn TypedMessage>>(&self, idle: Idle, handler: H) -> H {
         let inlet = Arc::new(Inlet::new(handler));
-        let (taking, taking_too) = (Arc::clone(&inlet), Arc::clone(&inlet));
-        self.market_data
-            .reader
-            .set_listener(move |reader: &DataReader<MarketData>| {
-                deliver(reader, &taking, |data| data)
-            });
-        self.quote_requests
-            .reader
-            .set_listener(move |reader: &DataReader<QuoteRequest>| {
-                deliver(reader, &taking_too, |data| data)
-            });
+        let (market_data, quote_requests) = (&self.market_data.reader, &self.quote_requests.reader);
+        deliver(market_data, &inlet, |data| data);
+        deliver(quote_requests, &inlet, |data| data);
         self.session.wait(idle, &inlet);
-        self.market_data.reader.remove_listener();
-        self.quote_requests.reader.remove_listener();
+        market_data.stop_taking();
+        quote_requests.stop_taking();
         inlet.end()
     }
 
