@@ -663,6 +663,13 @@ impl Core {
 
     /// Sends what is in the outbox, which is not empty.
     fn send(&self, from: Channel, outbox: &mut Outbox) {
+        if let Some((datagram, to)) = outbox.sole()
+            && let Some((socket, address)) = self.network.way(from, to)
+        {
+            self.count_sent(1, datagram.len() as u64);
+            self.count_error(socket.send_to(datagram, address).is_err());
+            return outbox.clear();
+        }
         let (mut datagrams, mut bytes) = (0, 0);
         for (datagram, to) in outbox.datagrams() {
             let count = to.len() - self.send_by_logs(datagram, to);
@@ -672,11 +679,8 @@ impl Core {
         if datagrams == 0 {
             return outbox.clear();
         }
-        self.counters.datagrams_sent.add(datagrams);
-        self.counters.bytes_sent.add(bytes);
-        if self.network.send(from, outbox).is_err() {
-            self.counters.send_errors.add(1);
-        }
+        self.count_sent(datagrams, bytes);
+        self.count_error(self.network.send(from, outbox).is_err());
         outbox.clear();
     }
 
@@ -685,6 +689,17 @@ impl Core {
         let is_log = |to: &Locator| to.to_log().is_some();
         let mut datagrams = outbox.datagrams();
         self.shm.is_some() && datagrams.all(|(_, to)| to.iter().all(is_log))
+    }
+
+    fn count_sent(&self, datagrams: u64, bytes: u64) {
+        self.counters.datagrams_sent.add(datagrams);
+        self.counters.bytes_sent.add(bytes);
+    }
+
+    fn count_error(&self, is_error: bool) {
+        if is_error {
+            self.counters.send_errors.add(1);
+        }
     }
 
     /// Writes a datagram to the logs among its destinations; says how many there are.

@@ -23,7 +23,7 @@ use tickwire_base::{Channel, Instant, Timestamp};
 use tickwire_rtps::Outbox;
 use tickwire_rtps::discovery::MAX_GATHERED_LEN;
 use tickwire_rtps::wire::{
-    Arrival, Context, EntityId, Guid, Malformed, SequenceNumber, Submessage,
+    Arrival, Context, Data, EntityId, Guid, Malformed, SequenceNumber, Submessage,
 };
 use tickwire_transport::shm::{Copied, MAX_NOTES};
 use tickwire_transport::tcp::{self, TcpNet, TcpReceiver};
@@ -527,6 +527,11 @@ impl Work {
             }
             core.counters.datagrams_received.add(1);
             core.counters.bytes_received.add(bytes.len() as u64);
+            if memory.is_none()
+                && self.take_plain_datagram(core, time, bytes, arrival, &mut discovered)
+            {
+                continue;
+            }
             self.hand_on(core, time, lies, &mut discovered, |dispatch| {
                 dispatch.datagram(bytes, arrival);
             });
@@ -664,9 +669,25 @@ impl Dispatch<'_> {
         self.messages(&mut Messages::of_log(writer, bytes, records));
     }
 
+    /// The same with what is left of a datagram, of which the first may have been read.
+    fn rest<'a>(&mut self, first: Option<Data<'a>>, rest: &mut Messages<'a>) {
+        let first = first.map(|data| Ok(Submessage::Data(data)));
+        let first = first.or_else(|| rest.next_submessage());
+        self.messages_from(first, rest);
+    }
+
     fn messages(&mut self, messages: &mut Messages<'_>) {
+        let first = messages.next_submessage();
+        self.messages_from(first, messages);
+    }
+
+    fn messages_from<'a>(
+        &mut self,
+        first: Option<Result<Submessage<'a>, Malformed>>,
+        messages: &mut Messages<'a>,
+    ) {
         let counters = &self.core.counters;
-        let mut next = messages.next_submessage();
+        let mut next = first;
         while let Some(submessage) = next {
             next = match submessage {
                 Ok(submessage) if messages.context().is_for(self.core.prefix) => {

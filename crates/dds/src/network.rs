@@ -412,13 +412,22 @@ impl Network {
                 streams.map(move |to| (bytes, to))
             }));
         }
-        let socket = match channel {
-            Channel::Control => &self.metatraffic,
-            Channel::Data => &self.user,
-        };
-        match socket {
+        match self.socket(channel) {
             Some(socket) => self.send_from(socket, outbox),
             None => Ok(()),
+        }
+    }
+
+    /// By which socket one datagram goes to one address, if it takes no other way and no several.
+    pub(crate) fn way(&self, channel: Channel, to: &Locator) -> Option<(&UdpSocket, SocketAddr)> {
+        let address = to.to_udp().filter(|address| !address.ip().is_multicast())?;
+        Some((self.socket(channel)?, address))
+    }
+
+    fn socket(&self, channel: Channel) -> Option<&UdpSocket> {
+        match channel {
+            Channel::Control => self.metatraffic.as_ref(),
+            Channel::Data => self.user.as_ref(),
         }
     }
 

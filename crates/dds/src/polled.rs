@@ -264,7 +264,12 @@ impl Polled {
 /// all sockets. Says when they came; then nothing else is reported.
 fn look(core: &Core, data: &mut Lane, times: u32) -> Option<Instant> {
     let may_look = !core.busy_poll.is_zero() && data.may_look();
-    let times = if may_look { times } else { 0 };
+    let times = match data.has_logs() {
+        _ if !may_look => 0,
+        // Of which each looks at the logs again and again.
+        true => times / LOOKS_WITH_LOGS,
+        false => times,
+    };
     (0..times).find_map(|_| data.look(core))
 }
 
@@ -288,8 +293,10 @@ fn sleep(
 }
 
 /// How often samples are looked for before it is the other sockets' turn: by who does not wait, and by who does.
-const LOOKS: u32 = 8;
-const MORE_LOOKS: u32 = 32;
+const LOOKS: u32 = 32;
+const MORE_LOOKS: u32 = 128;
+/// Where there are logs, how many times more seldom.
+const LOOKS_WITH_LOGS: u32 = 4;
 
 /// How long one thread that waits does not look at what others have done.
 const TURN: Duration = Duration::from_millis(10);

@@ -295,6 +295,16 @@ impl Outbox {
         self.has_marks |= other.has_marks;
     }
 
+    /// The only datagram and the only place where it goes, if it is neither [marked](Self::mark) nor in pieces.
+    #[inline]
+    pub fn sole(&self) -> Option<(&[u8], &Locator)> {
+        let is_plain = !self.has_marks && self.inserted.is_empty();
+        match (self.datagrams.as_slice(), self.locators.as_slice()) {
+            ([_], [only]) if is_plain => Some((&self.bytes, only)),
+            _ => None,
+        }
+    }
+
     /// The datagrams and where each goes, oldest first.
     pub fn datagrams(&self) -> impl Iterator<Item = (Pieces<'_>, &[Locator])> {
         self.marked().map(|(_, bytes, locators)| (bytes, locators))
@@ -500,6 +510,27 @@ mod tests {
         outbox.clear();
         assert!(outbox.is_empty());
         assert_eq!(lens(&outbox), []);
+    }
+
+    #[test]
+    fn one_datagram_to_one_place_is_told_apart() {
+        let mut outbox = Outbox::new();
+        assert_eq!(outbox.sole(), None);
+        outbox.message(US, &[HERE]).info_dst(THEM);
+        let sole = outbox.sole().map(|(bytes, to)| (bytes.to_vec(), *to));
+        let all = outbox.datagrams().next();
+        let all = all.map(|(bytes, to)| (bytes.joined().into_owned(), to[0]));
+        assert_eq!(sole, all);
+        assert!(sole.is_some());
+        outbox.message(US, &[HERE]).info_dst(THEM);
+        assert_eq!(outbox.sole(), None);
+        outbox.clear();
+        outbox.message(US, &[HERE, THERE]).info_dst(THEM);
+        assert_eq!(outbox.sole(), None);
+        outbox.clear();
+        outbox.mark(1);
+        outbox.message(US, &[HERE]).info_dst(THEM);
+        assert_eq!(outbox.sole(), None);
     }
 
     #[test]

@@ -39,6 +39,15 @@ impl<'a> Messages<'a> {
         })
     }
 
+    /// What is left of one.
+    pub(crate) fn of_rest(rest: MessageReader<'a>) -> Self {
+        Self {
+            current: rest,
+            log: Log::default(),
+            malformed: 0,
+        }
+    }
+
     /// These records of the log of that writer, which lie in `bytes`.
     #[inline]
     pub(crate) fn of_log(writer: Guid, bytes: &'a [u8], records: &'a [Copied]) -> Self {

@@ -1,35 +1,50 @@
-//! Samples of a log that say nothing besides, on the short way to the one reader that there is for them: what most of them
-//! are. Of these nothing is to be found out that is not known of their log.
+//! Samples that say nothing besides, on the short way to the one reader that there is for them: what most of them are. Of
+//! these nothing is to be found out that is not known of their log, or of the datagram that they are in.
 
 use std::slice;
+use std::sync::Arc;
 
 use tickwire_base::{Instant, Timestamp};
 use tickwire_rtps::reader::Samples;
 use tickwire_rtps::wire::{
-    Context, Data, EntityId, Guid, InlineQos, MessageReader, PlainSample, SerializedPayload,
+    Arrival, Context, Data, EntityId, Guid, InlineQos, MessageReader, PlainSample,
+    SerializedPayload,
 };
 use tickwire_transport::shm::Copied;
 
 use super::logs::FROM_HERE;
-use super::{LaneKind, Work};
+use super::messages::Messages;
+use super::{Discovered, LaneKind, Lies, Work};
 use crate::core::Core;
+use crate::reader::endpoint::ReaderEndpoint;
+use crate::routes::Routes;
 use crate::shm::record;
 
-/// The plain samples at the beginning of some records of a log.
+/// The plain samples of one writer for the same readers at the beginning of a datagram, or of some records of a log.
 pub(crate) struct PlainSamples<'a> {
     /// When they came.
     pub(crate) now: Instant,
     pub(crate) timestamp: Timestamp,
+    reader: EntityId,
     writer: EntityId,
-    context: Context<'static>,
-    bytes: &'a [u8],
-    records: slice::Iter<'a, Copied>,
+    source: Source<'a>,
+    /// What has been read of a datagram, and is the next one if it is of the same.
+    next: Option<Data<'a>>,
     /// How many more are given.
     allowed: usize,
 }
 
+enum Source<'a> {
+    Records {
+        context: Context<'static>,
+        bytes: &'a [u8],
+        rest: slice::Iter<'a, Copied>,
+    },
+    Message(MessageReader<'a>),
+}
+
 impl<'a> PlainSamples<'a> {
-    fn new(
+    fn of_records(
         writer: Guid,
         (now, timestamp): (Instant, Timestamp),
         bytes: &'a [u8],
@@ -38,14 +53,37 @@ impl<'a> PlainSamples<'a> {
         Self {
             now,
             timestamp,
+            reader: EntityId::UNKNOWN,
             writer: writer.entity,
-            context: *MessageReader::of(writer.prefix)
-                .arrived(FROM_HERE)
-                .context(),
-            bytes,
-            records: records.iter(),
+            source: Source::Records {
+                context: *MessageReader::of(writer.prefix)
+                    .arrived(FROM_HERE)
+                    .context(),
+                bytes,
+                rest: records.iter(),
+            },
+            next: None,
             allowed: 0,
         }
+    }
+
+    /// `None` unless the datagram begins with one that concerns readers.
+    fn of_datagram(
+        (now, timestamp): (Instant, Timestamp),
+        bytes: &'a [u8],
+        arrival: Arrival,
+    ) -> Option<Self> {
+        let mut message = MessageReader::new(bytes).ok()?.arrived(arrival);
+        let first = message.next_sample()?;
+        (!first.writer.is_builtin()).then_some(Self {
+            now,
+            timestamp,
+            reader: first.reader,
+            writer: first.writer,
+            source: Source::Message(message),
+            next: Some(first),
+            allowed: 0,
+        })
     }
 
     /// Gives no more than so many from here on.
@@ -53,42 +91,70 @@ impl<'a> PlainSamples<'a> {
         self.allowed = count;
     }
 
-    /// Those that are left, and whatever lies behind them.
-    fn rest(&self) -> &'a [Copied] {
-        self.records.as_slice()
+    /// Whether nothing is left, and neither is anything else.
+    pub(crate) fn is_done(&self) -> bool {
+        match &self.source {
+            Source::Records { rest, .. } => rest.as_slice().is_empty(),
+            Source::Message(message) => self.next.is_none() && message.is_done(),
+        }
     }
 }
 
 impl<'a> Samples<'a> for PlainSamples<'a> {
     fn context(&self) -> &Context<'a> {
-        &self.context
+        match &self.source {
+            Source::Records { context, .. } => context,
+            Source::Message(message) => message.context(),
+        }
     }
 
     #[inline(always)]
     fn next_sample(&mut self) -> Option<Data<'a>> {
-        let record = self.rest().first().filter(|_| self.allowed > 0)?;
-        if record.tag != record::PLAIN_SAMPLE {
+        if self.allowed == 0 {
             return None;
         }
-        let bytes = self.bytes.get(record.place.start..record.place.end)?;
-        // What cannot be read is left to those who count it.
-        let (sample, payload) = PlainSample::read(bytes).ok()?;
-        self.records.next();
+        let data = match &mut self.source {
+            Source::Records {
+                context,
+                bytes,
+                rest,
+            } => {
+                let record = rest.as_slice().first()?;
+                if record.tag != record::PLAIN_SAMPLE {
+                    return None;
+                }
+                let bytes = bytes.get(record.place.start..record.place.end)?;
+                // What cannot be read is left to those who count it.
+                let (sample, payload) = PlainSample::read(bytes).ok()?;
+                rest.next();
+                context.source_timestamp = Some(sample.timestamp);
+                Data {
+                    reader: EntityId::UNKNOWN,
+                    writer: self.writer,
+                    sequence_number: sample.number,
+                    inline_qos: InlineQos::default(),
+                    payload: SerializedPayload::Data(payload),
+                }
+            }
+            Source::Message(message) => {
+                let next = match self.next.take() {
+                    Some(next) => next,
+                    None => message.next_sample()?,
+                };
+                if (next.reader, next.writer) != (self.reader, self.writer) {
+                    self.next = Some(next);
+                    return None;
+                }
+                next
+            }
+        };
         self.allowed -= 1;
-        self.context.source_timestamp = Some(sample.timestamp);
-        Some(Data {
-            reader: EntityId::UNKNOWN,
-            writer: self.writer,
-            sequence_number: sample.number,
-            inline_qos: InlineQos::default(),
-            payload: SerializedPayload::Data(payload),
-        })
+        Some(data)
     }
 }
 
 impl Work {
-    /// Delivers the plain samples before any other record, if there is one reader for them, and they need not show that their
-    /// writer lives. Says what is left.
+    /// Delivers the plain samples before any other record of a log. Says what is left.
     pub(super) fn take_plain<'a>(
         &mut self,
         core: &Core,
@@ -97,40 +163,93 @@ impl Work {
         bytes: &'a [u8],
         records: &'a [Copied],
     ) -> &'a [Copied] {
-        let routes = self.routes.refresh(&core.directory);
-        let readers = routes.readers_of(EntityId::UNKNOWN, writer);
-        let ([only], false) = (readers, self.kind == LaneKind::Control) else {
-            return records;
-        };
-        if !routes.leased.is_empty() && routes.leased.contains_key(&writer) {
-            return records;
+        let mut samples = PlainSamples::of_records(writer, time, bytes, records);
+        if self.deliver_plain(core, &mut samples)
+            && let Source::Records { rest, .. } = &samples.source
+        {
+            return rest.as_slice();
         }
-        let at_once = match only.keeps_all() {
+        records
+    }
+
+    /// Delivers a datagram that begins with plain samples. False, and nothing is, if it does not or they take another way.
+    pub(super) fn take_plain_datagram(
+        &mut self,
+        core: &Core,
+        time: (Instant, Timestamp),
+        bytes: &[u8],
+        arrival: Arrival,
+        discovered: &mut Discovered,
+    ) -> bool {
+        let Some(mut samples) = PlainSamples::of_datagram(time, bytes, arrival) else {
+            return false;
+        };
+        if !self.deliver_plain(core, &mut samples) {
+            return false;
+        }
+        if let PlainSamples {
+            source: Source::Message(message),
+            next,
+            ..
+        } = samples
+            && (next.is_some() || !message.is_done())
+        {
+            self.hand_on(core, time, Lies::default(), discovered, |dispatch| {
+                dispatch.rest(next, &mut Messages::of_rest(message));
+            });
+            self.call_listeners();
+        }
+        true
+    }
+
+    /// Delivers samples if there is one reader for them, and they need not show that their writer lives. False if not.
+    fn deliver_plain(&mut self, core: &Core, samples: &mut PlainSamples<'_>) -> bool {
+        let writer = samples.context().source(samples.writer);
+        let routes = self.routes.refresh(&core.directory);
+        let only = sole_reader(routes, samples.reader, writer);
+        let Some(only) = only.filter(|_| self.kind != LaneKind::Control) else {
+            return false;
+        };
+        let keeps_all = only.keeps_all();
+        let at_once = match keeps_all {
             true => usize::MAX,
             // The listener is told of each before the next one pushes it out.
             false => 1,
         };
-        let mut samples = PlainSamples::new(writer, time, bytes, records);
         loop {
-            let before = samples.rest().len();
             samples.allow(at_once);
-            let to_tell = only.receive_plain(&mut samples, &mut self.outbox);
-            // Answers leave before a listener may take its time.
+            let to_tell = only.receive_plain(samples, &mut self.outbox);
+            // Answers leave before a listener may take its time: to what lies behind, too, where the samples can wait.
             core.send_user(&mut self.outbox);
-            if to_tell.is_any() {
-                only.call_listener(to_tell.own);
+            let news = to_tell.own;
+            if to_tell.is_any() && keeps_all && !samples.is_done() {
+                self.to_tell.push((Arc::clone(only), news));
+            } else if to_tell.is_any() {
+                only.call_listener(news);
             }
-            let rest = samples.rest();
-            if rest.is_empty() || rest.len() == before {
-                return rest;
+            if samples.is_done() || samples.allowed > 0 {
+                return true;
             }
         }
     }
 }
 
+/// The reader of what a writer has to say, if there is one alone and it is for nobody else.
+fn sole_reader(
+    routes: &Routes,
+    reader: EntityId,
+    writer: Guid,
+) -> Option<&Arc<dyn ReaderEndpoint>> {
+    let [only] = routes.readers_of(reader, writer) else {
+        return None;
+    };
+    let is_leased = !routes.leased.is_empty() && routes.leased.contains_key(&writer);
+    (!is_leased).then_some(only)
+}
+
 #[cfg(test)]
 mod tests {
-    use tickwire_rtps::wire::{GuidPrefix, SequenceNumber};
+    use tickwire_rtps::wire::{GuidPrefix, MessageWriter, SequenceNumber};
 
     use super::*;
 
@@ -161,7 +280,7 @@ mod tests {
     fn given(all: &[(u8, Vec<u8>)], allowed: usize) -> (Vec<i64>, usize) {
         let (bytes, records) = records(all);
         let time = (Instant::ZERO, Timestamp::default());
-        let mut samples = PlainSamples::new(WRITER, time, &bytes, &records);
+        let mut samples = PlainSamples::of_records(WRITER, time, &bytes, &records);
         samples.allow(allowed);
         let mut numbers = Vec::new();
         while let Some(data) = samples.next_sample() {
@@ -171,7 +290,10 @@ mod tests {
             assert_eq!(time.as_nanos(), data.sequence_number.0);
             numbers.push(data.sequence_number.0);
         }
-        (numbers, samples.rest().len())
+        let Source::Records { rest, .. } = samples.source else {
+            panic!("they are records");
+        };
+        (numbers, rest.as_slice().len())
     }
 
     #[test]
@@ -194,5 +316,41 @@ mod tests {
         let all = [sample(1), sample(2), sample(3)];
         assert_eq!(given(&all, 0), (vec![], 3));
         assert_eq!(given(&all, 2), (vec![1, 2], 1));
+    }
+
+    #[test]
+    fn of_a_datagram_those_for_the_same_readers_are_given() {
+        let mut bytes = Vec::new();
+        let mut message = MessageWriter::new(&mut bytes, WRITER.prefix);
+        let other = EntityId::user_writer(2, true);
+        message.info_ts(Some(Timestamp::from_nanos(5)));
+        for (writer, number) in [(WRITER.entity, 1), (WRITER.entity, 2), (other, 3)] {
+            message.data(&Data {
+                reader: EntityId::UNKNOWN,
+                writer,
+                sequence_number: SequenceNumber(number),
+                inline_qos: InlineQos::default(),
+                payload: SerializedPayload::Data(&[7; 4]),
+            });
+        }
+        fn of(bytes: &[u8]) -> Option<PlainSamples<'_>> {
+            let time = (Instant::ZERO, Timestamp::default());
+            PlainSamples::of_datagram(time, bytes, FROM_HERE)
+        }
+        let mut samples = of(&bytes).expect("it begins with one");
+        samples.allow(usize::MAX);
+        let numbers = std::iter::from_fn(|| samples.next_sample());
+        let numbers: Vec<_> = numbers.map(|data| data.sequence_number.0).collect();
+        assert_eq!(numbers, [1, 2]);
+        assert!(!samples.is_done());
+        let left = samples.next.map(|data| (data.writer, data.sequence_number));
+        assert_eq!(left, Some((other, SequenceNumber(3))));
+
+        for len in [0, 4, 20, 32, bytes.len() - 1] {
+            let samples = of(&bytes[..len]);
+            assert_eq!(samples.is_some(), len > 60, "{len}");
+        }
+        bytes[32..36].copy_from_slice(b"else");
+        assert!(of(&bytes).is_none());
     }
 }

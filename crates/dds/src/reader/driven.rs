@@ -66,7 +66,9 @@ impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
         let mut state = lock(&self.state);
         state.handle_plain(samples, outbox);
         let settled = self.settle(&mut state);
-        if settled.is_of_samples() && outbox.is_empty() {
+        // What lies behind is answered first, where the samples can wait.
+        let is_answered = outbox.is_empty() && (samples.is_done() || !self.keeps_all);
+        if settled.is_of_samples() && is_answered {
             self.hand_out(state);
             return ToTell::default();
         }

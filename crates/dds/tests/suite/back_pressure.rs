@@ -107,8 +107,17 @@ fn writers_of_one_participant_that_wait_at_once_all_get_room() {
 /// kept acknowledgements from being taken, the echo would end with a time-out.
 #[test]
 fn a_listener_that_waits_in_a_write_does_not_block_its_acknowledgements() {
-    echo_to(&participant(106));
-    for busy_poll in [Duration::ZERO, PATIENCE] {
+    for (busy_poll, hands_out) in [
+        (None, false),
+        (None, true),
+        (Some(Duration::ZERO), false),
+        (Some(PATIENCE), false),
+        (Some(PATIENCE), true),
+    ] {
+        let Some(busy_poll) = busy_poll else {
+            echo_to(&participant(106), hands_out);
+            continue;
+        };
         let polled = builder(106).driving(Driving::Polled).busy_poll(busy_poll);
         let polled = polled.build().expect("a participant");
         let is_done = AtomicBool::new(false);
@@ -122,7 +131,7 @@ fn a_listener_that_waits_in_a_write_does_not_block_its_acknowledgements() {
             });
             // Also where this panics.
             let _done = Done(&is_done);
-            echo_to(&polled);
+            echo_to(&polled, hands_out);
         });
     }
 }
@@ -135,7 +144,8 @@ impl Drop for Done<'_> {
     }
 }
 
-fn echo_to(two: &DomainParticipant) {
+/// The reader hands out what it hears, or tells a listener.
+fn echo_to(two: &DomainParticipant, hands_out: bool) {
     let one = participant(106);
     let limits = ResourceLimits {
         max_samples: Some(1),
@@ -170,15 +180,19 @@ fn echo_to(two: &DomainParticipant) {
     }
     let failures = Arc::new(AtomicU64::new(0));
     let count = Arc::clone(&failures);
-    heard.set_listener(move |reader: &DataReader<Quote>| {
-        for quote in reader.take().data() {
-            for _ in 0..2 {
-                if echo.write(quote).is_err() {
-                    count.fetch_add(1, Ordering::Relaxed);
-                }
+    let answer = move |quote: &Quote| {
+        for _ in 0..2 {
+            if echo.write(quote).is_err() {
+                count.fetch_add(1, Ordering::Relaxed);
             }
         }
-    });
+    };
+    match hands_out {
+        true => heard.take_each(move |sample| sample.data().into_iter().for_each(&answer)),
+        false => heard.set_listener(move |reader: &DataReader<Quote>| {
+            reader.take().data().for_each(&answer);
+        }),
+    }
     for price in 0..50 {
         writer.write(&quote("A", price)).expect("room");
     }

@@ -223,6 +223,13 @@ fn an_application_that_drives_its_participant_has_tcp_too() {
 /// end with a time-out.
 #[test]
 fn a_listener_that_waits_in_a_write_does_not_keep_acknowledgements_away() {
+    for hands_out in [false, true] {
+        echo_through_little_room(hands_out);
+    }
+}
+
+/// The reader hands out what it hears, or tells a listener.
+fn echo_through_little_room(hands_out: bool) {
     let port = free_port();
     let one = at(by_tcp(195), port);
     let two = inside(by_tcp(195), port);
@@ -234,12 +241,16 @@ fn a_listener_that_waits_in_a_write_does_not_keep_acknowledgements_away() {
     let ping = reader::<Blob>(&two, "Ping");
     let failed = Arc::new(AtomicU64::new(0));
     let failing = Arc::clone(&failed);
-    ping.set_listener(move |ping: &DataReader<Blob>| {
-        for sample in ping.take().data() {
-            let written = echo.write(sample);
-            failing.fetch_add(u64::from(written.is_err()), Ordering::Relaxed);
-        }
-    });
+    let answer = move |sample: &Blob| {
+        let written = echo.write(sample);
+        failing.fetch_add(u64::from(written.is_err()), Ordering::Relaxed);
+    };
+    match hands_out {
+        true => ping.take_each(move |sample| sample.data().into_iter().for_each(&answer)),
+        false => ping.set_listener(move |ping: &DataReader<Blob>| {
+            ping.take().data().for_each(&answer);
+        }),
+    }
     let (pings, echoes) = (writer::<Blob>(&one, "Ping"), reader::<Blob>(&one, "Echo"));
     pings.wait_for_matched(1, PATIENCE).expect("a match");
     echoes.wait_for_matched(1, PATIENCE).expect("a match");
