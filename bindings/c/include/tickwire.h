@@ -485,10 +485,10 @@ tw_result tw_reader_read_by(tw_reader *reader, size_t max, const tw_condition *c
 /* Has `each` called with each sample as it comes, and with those that are there already: as if a listener took all whenever
  * there are some, for less, as nothing is kept for the caller: the sample and its data are there during the call alone. In
  * exchange nobody else hears of data, neither wait sets nor listeners, which are told of all else. It is called where and
- * as listeners are, by one thread at a time, and allowed what they are; NULL has samples stay in the reader again, and
- * waits until a call on another thread has returned: not to be called with a lock held that `each` takes. `free_context`,
- * which may be NULL, is called with the context once nobody calls `each` any more. If this fails, the context stays the
- * caller's, and so does that of NULL. */
+ * as listeners are, by one thread at a time, and allowed what they are. NULL has samples stay in the reader again, and
+ * waits until a call has returned, but in such a call, or in a listener's, for nobody: not to be called with a lock held
+ * that `each` takes. `free_context`, which may be NULL, is called with the context once nobody calls `each` any more. If
+ * this fails, the context stays the caller's, and so does that of NULL. */
 tw_result tw_reader_take_each(tw_reader *reader, void (*each)(const tw_sample *sample, void *context), void *context,
                               void (*free_context)(void *context));
 

@@ -1,6 +1,7 @@
 //! Where an entity keeps its listener. Only the threads that deliver data call it, one at a time, so
 //! that a listener that waits in a write never holds up the acknowledgements that would free it.
 
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -90,7 +91,7 @@ impl ListenerSlot {
             drop(state);
             news = (news | self.take_noted(handles)).and(handles);
             let call = AssertUnwindSafe(|| callback(news));
-            if !news.is_empty() && catch_unwind(call).is_err() {
+            if !news.is_empty() && calling(|| catch_unwind(call)).is_err() {
                 panics.add(1);
             }
             news = StatusMask::NONE;
@@ -133,8 +134,29 @@ impl ListenerSlot {
     }
 }
 
+thread_local! {
+    /// How many calls of the application's code the thread is in that it was asked to be told by.
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Calls what the application has left to be called, which does not unwind.
+#[inline]
+pub(crate) fn calling<R>(call: impl FnOnce() -> R) -> R {
+    DEPTH.with(|depth| {
+        depth.set(depth.get() + 1);
+        let result = call();
+        depth.set(depth.get() - 1);
+        result
+    })
+}
+
+/// Whether the thread is in such a call.
+pub(crate) fn is_called() -> bool {
+    DEPTH.get() > 0
+}
+
 /// The calling thread. The standard library counts a reference for each time that it is asked.
-pub(crate) fn this_thread() -> ThreadId {
+fn this_thread() -> ThreadId {
     thread_local! {
         static ID: ThreadId = thread::current().id();
     }

@@ -63,32 +63,17 @@ public:
         loan.write();
     }
 
-    /// Calls `take(sample)` for each that comes, until deafen().
+    /// Calls `take(data)` for each sample that comes, until deafen().
     template <class Take>
     void listen(Take take) {
-        listener_ = std::make_unique<Listener<Take>>(std::move(take));
-        reader_.listener(listener_.get(), dds::core::status::StatusMask::data_available());
+        reader_.take_each([take = std::move(take)](const dds::sub::Sample<T>& sample) {
+            if (sample.info().valid()) take(sample.data());
+        });
     }
 
-    void deafen() { reader_.listener(nullptr, dds::core::status::StatusMask::none()); }
+    void deafen() { reader_.stop_taking(); }
 
 private:
-    template <class Take>
-    class Listener : public dds::sub::NoOpDataReaderListener<T> {
-    public:
-        explicit Listener(Take take) : take_(std::move(take)) {}
-
-        void on_data_available(dds::sub::DataReader<T>& reader) override {
-            for (const auto& sample : reader.take()) {
-                if (sample.info().valid()) take_(sample.data());
-            }
-        }
-
-    private:
-        Take take_;
-    };
-
-    std::unique_ptr<dds::sub::NoOpDataReaderListener<T>> listener_;
     dds::pub::DataWriter<T> writer_;
     dds::sub::DataReader<T> reader_;
 };

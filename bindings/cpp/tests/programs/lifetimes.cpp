@@ -102,6 +102,69 @@ static void whoever_ends_a_listener_waits_for_it()
     }
 }
 
+static void whoever_ends_what_takes_samples_waits_for_it()
+{
+    const std::function<void(Scene &)> ways[] = {
+        [](Scene &scene) { scene.reader.close(); },
+        [](Scene &scene) { scene.participant.close(); },
+        [](Scene &scene) { scene.reader = dds::core::null; },
+        [](Scene &scene) { scene.reader.stop_taking(); },
+    };
+    for (const auto &end : ways) {
+        Slow slow;
+        dds::sub::NoOpDataReaderListener<Order> none;
+        Scene scene(none);
+        scene.reader.take_each([&slow](const dds::sub::Sample<Order> &sample) {
+            if (!sample.info().valid())
+                return;
+            std::unique_lock<std::mutex> guard(slow.lock);
+            slow.is_in = true;
+            slow.changed.notify_all();
+            CHECK(!slow.changed.wait_for(guard, std::chrono::milliseconds(100), [&] { return slow.has_ended; }));
+            slow.is_in = false;
+        });
+        scene.writer << order(1);
+        {
+            std::unique_lock<std::mutex> guard(slow.lock);
+            CHECK(slow.changed.wait_for(guard, std::chrono::seconds(60), [&] { return slow.is_in; }));
+        }
+        end(scene);
+        const std::lock_guard<std::mutex> guard(slow.lock);
+        CHECK(!slow.is_in);
+        slow.has_ended = true;
+    }
+}
+
+static void what_takes_samples_may_end_its_own_reader()
+{
+    for (const bool closes : {true, false}) {
+        dds::sub::NoOpDataReaderListener<Order> none;
+        Scene scene(none);
+        auto kept = std::make_shared<int>(1);
+        const std::weak_ptr<int> left = kept;
+        std::mutex lock;
+        std::condition_variable changed;
+        bool has_ended = false;
+        scene.reader.take_each([&, kept = std::move(kept)](const dds::sub::Sample<Order> &sample) {
+            const std::lock_guard<std::mutex> guard(lock);
+            CHECK(*kept == 1 && sample.data().id() == 1);
+            if (closes)
+                scene.reader.close();
+            else
+                scene.reader = dds::core::null;
+            has_ended = true;
+            changed.notify_all();
+        });
+        std::unique_lock<std::mutex> guard(lock);
+        scene.writer << order(1);
+        CHECK(changed.wait_for(guard, std::chrono::seconds(60), [&] { return has_ended; }));
+        guard.unlock();
+        // Freed once the call has returned.
+        while (!left.expired())
+            std::this_thread::yield();
+    }
+}
+
 /* Ends its own reader. */
 class Closing : public dds::sub::NoOpDataReaderListener<Order> {
 public:
@@ -378,6 +441,8 @@ int main(int argc, char **argv)
     domain = argc > 1 ? static_cast<std::uint32_t>(std::strtoul(argv[1], nullptr, 10)) : 127;
     try {
         whoever_ends_a_listener_waits_for_it();
+        whoever_ends_what_takes_samples_waits_for_it();
+        what_takes_samples_may_end_its_own_reader();
         a_listener_may_end_its_own_reader();
         two_listeners_may_end_what_they_have_in_common();
         what_a_listener_keeps_holds_the_entity_alone();

@@ -515,6 +515,34 @@ static const char *name_of(const dds::core::status::LivelinessLostStatus &) { re
 static const char *name_of(const dds::core::status::SampleLostStatus &) { return "sample lost"; }
 static const char *name_of(const dds::core::status::InconsistentTopicStatus &) { return "inconsistent topic"; }
 
+static void samples_that_are_handed_out(const dds::domain::DomainParticipant &participant)
+{
+    Pair pair(participant, "Each");
+    Heard heard;
+    std::vector<std::int32_t> ids;
+    const auto each = [&](const dds::sub::Sample<Order> &sample) {
+        CHECK(sample.info().valid() && sample.info().state().view_state() != dds::sub::status::ViewState());
+        const std::lock_guard<std::mutex> guard(heard.lock);
+        ids.push_back(sample.data().id());
+        heard.count++;
+        heard.changed.notify_all();
+    };
+    pair.writer << order(1);
+    pair.arrive();
+    pair.reader.take_each(each);
+    heard.wait(1);
+    for (int id = 2; id <= 100; id++)
+        pair.writer << order(id, "handed out");
+    heard.wait(100);
+    CHECK(pair.reader.take().empty());
+    pair.reader.stop_taking();
+    pair.writer << order(101);
+    pair.arrive();
+    CHECK(pair.reader.take()[0].data().id() == 101);
+    for (int id = 1; id <= 100; id++)
+        CHECK(ids[static_cast<std::size_t>(id) - 1] == id);
+}
+
 static void mismatch(const dds::domain::DomainParticipant &participant)
 {
     using std::string;
@@ -648,6 +676,7 @@ int main(int argc, char **argv)
         instances(participant);
         conditions(participant);
         listeners(participant);
+        samples_that_are_handed_out(participant);
         mismatch(participant);
         qos_of_entities(participant);
         bytes(participant);

@@ -3,12 +3,11 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::sync::{MutexGuard, PoisonError};
-use std::thread::ThreadId;
 
 use super::collect::Query;
 use super::sample::Sample;
 use super::shared::{ReaderShared, ReaderState};
-use crate::listener::this_thread;
+use crate::listener::{calling, is_called};
 use crate::signal::lock;
 use crate::type_support::TopicSupport;
 
@@ -20,8 +19,7 @@ pub(super) struct Each<T> {
     is_set: bool,
     /// Counts replacements, so that one that replaces itself is not put back.
     generation: u64,
-    /// The thread that is calling it.
-    caller: Option<ThreadId>,
+    is_being_called: bool,
     /// Whether somebody waits for it to return.
     is_awaited: bool,
     /// The collection that is handed out, empty otherwise.
@@ -34,7 +32,7 @@ impl<T> Default for Each<T> {
             taker: None,
             is_set: false,
             generation: 0,
-            caller: None,
+            is_being_called: false,
             is_awaited: false,
             samples: Vec::new(),
         }
@@ -71,11 +69,14 @@ impl<T: TopicSupport> ReaderShared<T> {
         drop(old);
     }
 
-    /// Waits until a call of what took samples has returned, unless this thread is in it.
+    /// Waits until a call of what took samples has returned, unless this thread is in one of that or of a listener: two that
+    /// wait for each other would do so for ever.
     pub(super) fn await_taker(&self) {
+        if is_called() {
+            return;
+        }
         let mut state = lock(&self.state);
-        let us = this_thread();
-        while state.each.caller.is_some_and(|caller| caller != us) {
+        while state.each.is_being_called {
             state.each.is_awaited = true;
             let woken = self.has_taken.wait(state);
             state = woken.unwrap_or_else(PoisonError::into_inner);
@@ -90,7 +91,7 @@ impl<T: TopicSupport> ReaderShared<T> {
                 return;
             };
             let generation = state.each.generation;
-            state.each.caller = Some(this_thread());
+            state.each.is_being_called = true;
             let mut samples = std::mem::take(&mut state.each.samples);
             if !self.is_in_sets() && state.inbox.take_fresh(&mut samples) {
                 drop(state);
@@ -100,9 +101,11 @@ impl<T: TopicSupport> ReaderShared<T> {
             let mut rest = samples.iter();
             let mut hand_out = || rest.by_ref().for_each(&mut taker);
             // One that panics ends that call of it: the panic has been reported as any other, and there is more to do.
-            while catch_unwind(AssertUnwindSafe(&mut hand_out)).is_err() {
-                self.core.counters.listener_panics.add(1);
-            }
+            calling(|| {
+                while catch_unwind(AssertUnwindSafe(&mut hand_out)).is_err() {
+                    self.core.counters.listener_panics.add(1);
+                }
+            });
             state = lock(&self.state);
             state.inbox.cache.recycle_all(&mut samples);
             state.each.samples = samples;
@@ -113,7 +116,7 @@ impl<T: TopicSupport> ReaderShared<T> {
                 drop(taker);
                 state = lock(&self.state);
             }
-            state.each.caller = None;
+            state.each.is_being_called = false;
             if std::mem::take(&mut state.each.is_awaited) {
                 self.has_taken.notify_all();
             }

@@ -382,8 +382,8 @@ impl<T: TopicSupport> DataReader<T> {
         shared.core.call_listener_later(shared.guid.entity);
     }
 
-    /// Has samples stay in the reader again, and waits until a call of what [took each](Self::take_each) on another thread
-    /// has returned. Not to be called with a lock held that it takes.
+    /// Has samples stay in the reader again, and waits until a call of what [took each](Self::take_each) has returned, but
+    /// in such a call, or in one of a listener, for nobody. Not to be called with a lock held that it takes.
     pub fn stop_taking(&self) {
         self.handle.shared.set_taker(None);
         self.handle.shared.await_taker();

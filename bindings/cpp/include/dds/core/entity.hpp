@@ -2,7 +2,7 @@
 #ifndef TICKWIRE_DDS_CORE_ENTITY_HPP
 #define TICKWIRE_DDS_CORE_ENTITY_HPP
 
-#include <set>
+#include <map>
 
 #include <dds/core/qos.hpp>
 #include <dds/core/status.hpp>
@@ -52,12 +52,13 @@ public:
     /* Has its listener told; whether it has one then, which it gets no more once the last reference that counts has gone. */
     bool listen(const tw_listener &functions, std::uint32_t mask)
     {
-        if (is_unreferenced_)
-            return false;
-        listen(handle(), functions, mask);
-        if (is_unreferenced_)
-            silence();
-        return true;
+        return hear(false, [&] { return tw_set_listener(handle(), &functions, mask); });
+    }
+    /* The same of what takes each sample of a reader. */
+    bool take_each(void (*each)(const tw_sample *, void *), void *context, void (*free_context)(void *))
+    {
+        auto *reader = static_cast<tw_reader *>(handle());
+        return hear(true, [&] { return tw_reader_take_each(reader, each, context, free_context); });
     }
     /* The last reference that counts has gone. */
     void unreference() noexcept
@@ -65,11 +66,14 @@ public:
         is_unreferenced_ = true;
         silence();
     }
-    /* Takes away the listeners of it and of all that was made from it. */
+    /* Takes away the listeners of it and of all that was made from it, and what takes samples. */
     void silence() noexcept
     {
-        for (void *one = heard_behind(nullptr); one != nullptr; one = heard_behind(one))
-            take_listener_away(one);
+        for (Heard one = heard_behind(nullptr); one.first != nullptr; one = heard_behind(one.first)) {
+            take_listener_away(one.first);
+            if (one.second)
+                tw_reader_take_each(static_cast<tw_reader *>(one.first), nullptr, nullptr, nullptr);
+        }
     }
 
     /* The condition of its statuses, which `make` makes if nobody has it. It keeps the entity, and what its handler keeps. */
@@ -86,25 +90,40 @@ public:
     std::atomic<std::uint32_t> enabled_statuses{dds::core::status::StatusMask::all().to_ulong()};
 
 private:
+    /* An entity that may have a listener, and whether it is a reader of which something may take samples. */
+    using Heard = std::pair<void *, bool>;
+
+    template <class Set>
+    bool hear(bool takes, const Set &set)
+    {
+        if (is_unreferenced_)
+            return false;
+        hear({handle(), takes}, set);
+        if (is_unreferenced_)
+            silence();
+        return true;
+    }
     /* What closes one of those that it was made from waits, so that no listener comes when it has looked for them. */
-    void listen(void *entity, const tw_listener &functions, std::uint32_t mask)
+    template <class Set>
+    void hear(Heard who, const Set &set)
     {
         const std::lock_guard<std::mutex> guard(lock_);
         if (is_closed_)
             throw dds::core::AlreadyClosedError("the entity, or what it was made from, is closed: it has no listener");
         if (parent_)
-            parent_->listen(entity, functions, mask);
+            parent_->hear(who, set);
         else
-            check(tw_set_listener(entity, &functions, mask));
-        heard_.insert(entity);
+            check(set());
+        const auto known = heard_.insert(who).first;
+        known->second |= who.second;
     }
 
     /* The next of those that may have listeners, or NULL. */
-    void *heard_behind(void *one) noexcept
+    Heard heard_behind(void *one) noexcept
     {
         const std::lock_guard<std::mutex> guard(lock_);
         const auto next = heard_.upper_bound(one);
-        return next == heard_.end() ? nullptr : *next;
+        return next == heard_.end() ? Heard(nullptr, false) : Heard(*next);
     }
 
     std::shared_ptr<EntityState> parent_;
@@ -112,7 +131,7 @@ private:
     bool is_closed_ = false;
     std::atomic<bool> is_unreferenced_{false};
     /* Which of those that were made from it, or itself, may have listeners. */
-    std::set<void *> heard_;
+    std::map<void *, bool> heard_;
     std::weak_ptr<ConditionState> status_condition_;
 };
 

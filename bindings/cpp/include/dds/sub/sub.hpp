@@ -301,7 +301,48 @@ public:
     void listener(DataReaderListener<T> *listener, const core::status::StatusMask &mask);
     DataReaderListener<T> *listener() const { return this->get().listener; }
 
+    /* Tickwire's own: has `each(const Sample<T> &)` called with each sample as it comes, and with those that are there
+     * already, in place of what took them before: as if a listener took all whenever there are some, for less. The sample
+     * is there during the call alone. Nobody else hears of data meanwhile, neither wait sets nor listeners, which are told of
+     * all else. It is called where a listener is, and allowed what that is; no exception may leave it. It ends as a listener
+     * does, or by stop_taking(). */
+    template <class Each>
+    void take_each(Each each)
+    {
+        auto taker = std::make_unique<Taker<Each>>(Taker<Each>{this->get().uncounted, std::move(each), {}});
+        if (this->get().take_each(Taker<Each>::give, taker.get(), Taker<Each>::free))
+            taker.release();
+    }
+    /* Tickwire's own: has samples stay in the reader again. Waits as listener() does. */
+    void stop_taking() { tickwire::detail::check(tw_reader_take_each(this->get().raw(), nullptr, nullptr, nullptr)); }
+
 private:
+    /* What takes each sample, in memory that is used again. */
+    template <class Each>
+    struct Taker {
+        std::weak_ptr<State> state;
+        Each each;
+        Sample<T> sample;
+
+        static void give(const tw_sample *from, void *context) noexcept
+        {
+            auto *it = static_cast<Taker *>(context);
+            tickwire::detail::listeners_on_this_thread()++;
+            if (tickwire::detail::decode(*from, it->sample))
+                it->each(static_cast<const Sample<T> &>(it->sample));
+            else if (const auto state = it->state.lock())
+                state->undecodable++;
+            tickwire::detail::listeners_on_this_thread()--;
+        }
+        static void free(void *context)
+        {
+            // What it keeps may end with it.
+            tickwire::detail::listeners_on_this_thread()++;
+            delete static_cast<Taker *>(context);
+            tickwire::detail::listeners_on_this_thread()--;
+        }
+    };
+
     using Take = tw_result(tw_reader *, std::size_t, std::uint32_t, const tw_instance *, tw_samples *);
 
     static std::shared_ptr<State> make(const Subscriber &subscriber, const topic::TopicDescription<T> &topic,
