@@ -100,6 +100,14 @@ impl Directory {
 pub(crate) struct RouteCache {
     version: u64,
     routes: Arc<Routes>,
+    /// What was asked last, as most that comes is of the writer that the last was of.
+    latest: Option<Latest>,
+}
+
+struct Latest {
+    reader: EntityId,
+    writer: Guid,
+    sole: Option<Arc<dyn ReaderEndpoint>>,
 }
 
 impl RouteCache {
@@ -109,7 +117,33 @@ impl RouteCache {
         if version != self.version {
             self.version = version;
             self.routes = directory.snapshot();
+            self.latest = None;
         }
         &self.routes
+    }
+
+    /// The reader that a submessage from `writer` to `reader` is for, as the routes are now, if it is for one alone and says
+    /// nothing of the writer's [life](Routes::leased).
+    #[inline]
+    pub(crate) fn sole_reader(
+        &mut self,
+        directory: &Directory,
+        reader: EntityId,
+        writer: Guid,
+    ) -> Option<&Arc<dyn ReaderEndpoint>> {
+        self.refresh(directory);
+        let is_latest = |latest: &Latest| latest.reader == reader && latest.writer == writer;
+        if !self.latest.as_ref().is_some_and(is_latest) {
+            let sole = match self.routes.readers_of(reader, writer) {
+                [only] if !self.routes.leased.contains_key(&writer) => Some(Arc::clone(only)),
+                _ => None,
+            };
+            self.latest = Some(Latest {
+                reader,
+                writer,
+                sole,
+            });
+        }
+        self.latest.as_ref()?.sole.as_ref()
     }
 }

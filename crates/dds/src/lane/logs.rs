@@ -363,7 +363,8 @@ impl Work {
                 came = Some(time.0);
                 count(shm, batch.records.len(), batch.payload_len());
                 let (writer, bytes) = (log.writer, &batch.bytes);
-                let rest = self.take_plain(core, writer, time, bytes, &batch.records);
+                let batch = (bytes.as_slice(), batch.records.as_slice());
+                let rest = self.take_plain(core, writer, time, batch, &mut discovered);
                 if !rest.is_empty() {
                     self.hand_on(core, time, Lies::default(), &mut discovered, |dispatch| {
                         dispatch.records(writer, bytes, rest);

@@ -16,8 +16,6 @@ use super::logs::FROM_HERE;
 use super::messages::Messages;
 use super::{Discovered, LaneKind, Lies, Work};
 use crate::core::Core;
-use crate::reader::endpoint::ReaderEndpoint;
-use crate::routes::Routes;
 use crate::shm::record;
 
 /// The plain samples of one writer for the same readers at the beginning of a datagram, or of some records of a log.
@@ -154,22 +152,33 @@ impl<'a> Samples<'a> for PlainSamples<'a> {
 }
 
 impl Work {
-    /// Delivers the plain samples before any other record of a log. Says what is left.
+    /// Delivers the plain samples before any other record of a log, or of one record that is a message. Says what is left.
     pub(super) fn take_plain<'a>(
         &mut self,
         core: &Core,
         writer: Guid,
         time: (Instant, Timestamp),
-        bytes: &'a [u8],
-        records: &'a [Copied],
+        (bytes, records): (&'a [u8], &'a [Copied]),
+        discovered: &mut Discovered,
     ) -> &'a [Copied] {
-        let mut samples = PlainSamples::of_records(writer, time, bytes, records);
-        if self.deliver_plain(core, &mut samples)
-            && let Source::Records { rest, .. } = &samples.source
-        {
-            return rest.as_slice();
+        match records {
+            [first, ..] if first.tag == record::PLAIN_SAMPLE => {
+                let mut samples = PlainSamples::of_records(writer, time, bytes, records);
+                match (self.deliver_plain(core, &mut samples), samples.source) {
+                    (true, Source::Records { rest, .. }) => rest.as_slice(),
+                    _ => records,
+                }
+            }
+            [only] if only.tag == record::MESSAGE => {
+                let message = bytes.get(only.place.start..only.place.end);
+                let message = message.unwrap_or_default();
+                match self.take_plain_datagram(core, time, message, FROM_HERE, discovered) {
+                    true => &[],
+                    false => records,
+                }
+            }
+            _ => records,
         }
-        records
     }
 
     /// Delivers a datagram that begins with plain samples. False, and nothing is, if it does not or they take another way.
@@ -205,8 +214,8 @@ impl Work {
     /// Delivers samples if there is one reader for them, and they need not show that their writer lives. False if not.
     fn deliver_plain(&mut self, core: &Core, samples: &mut PlainSamples<'_>) -> bool {
         let writer = samples.context().source(samples.writer);
-        let routes = self.routes.refresh(&core.directory);
-        let only = sole_reader(routes, samples.reader, writer);
+        let routes = &mut self.routes;
+        let only = routes.sole_reader(&core.directory, samples.reader, writer);
         let Some(only) = only.filter(|_| self.kind != LaneKind::Control) else {
             return false;
         };
@@ -232,19 +241,6 @@ impl Work {
             }
         }
     }
-}
-
-/// The reader of what a writer has to say, if there is one alone and it is for nobody else.
-fn sole_reader(
-    routes: &Routes,
-    reader: EntityId,
-    writer: Guid,
-) -> Option<&Arc<dyn ReaderEndpoint>> {
-    let [only] = routes.readers_of(reader, writer) else {
-        return None;
-    };
-    let is_leased = !routes.leased.is_empty() && routes.leased.contains_key(&writer);
-    (!is_leased).then_some(only)
 }
 
 #[cfg(test)]
