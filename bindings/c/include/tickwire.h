@@ -29,10 +29,10 @@
  * that frees a context or data: the process may end. Most run on threads of the library.
  *
  * Ownership. What a caller passes is the caller's again when the function returns; nothing of it is kept but contexts
- * of listeners and calls. Objects live until tw_delete() is called with them, or with what they were made from: a
- * participant is made from nothing; topics, publishers, subscribers and writers and readers of these are made from it,
- * conditions from readers and other entities, calls from requesters. Types and QoS objects are copied into what is made
- * with them, and may be deleted at once.
+ * of listeners, calls and what takes samples. Objects live until tw_delete() is called with them, or with what they
+ * were made from: a participant is made from nothing; topics, publishers, subscribers and writers and readers of these
+ * are made from it, conditions from readers and other entities, calls from requesters. Types and QoS objects are copied
+ * into what is made with them, and may be deleted at once.
  *
  * Costs. What is called once for each sample (tw_writer_write(), tw_reader_take(), tw_samples_return()) costs some ten to
  * fifty nanoseconds more than in Rust, and allocates nothing once warm. A handle is found without a lock if it is one of
@@ -142,10 +142,11 @@ typedef struct tw_instance {
  * delete one in a listener of another participant, as two that delete each other's wait for ever, nor with a lock held
  * that one of its listeners takes.
  *
- * Else allowed in a listener, of the same entity, too. A listener that another thread is in goes on: its context is freed
- * when it has returned, so use `free_context`, or tw_set_listener() with NULL first. Samples that were taken stay as they
- * are, and so does what a writer has lent, which keeps the writer and its participant until it is discarded. Of samples and
- * loans see tw_samples_return() and tw_loan_discard(). */
+ * Else allowed in a listener, of the same entity, too. A listener that another thread is in goes on: its context is
+ * freed when it has returned, so use `free_context`, or tw_set_listener() with NULL first; the same of what
+ * tw_reader_take_each() was given. Samples that were taken stay as they are, and so does what a writer has lent, which
+ * keeps the writer and its participant until it is discarded. Of samples and loans see tw_samples_return() and
+ * tw_loan_discard(). */
 tw_result tw_delete(void *object);
 
 /* Has a participant, publisher, subscriber, writer or reader take part, where what made it does not have it do so at once
@@ -482,13 +483,14 @@ tw_result tw_reader_read_next_instance(tw_reader *reader, size_t max, uint32_t s
 tw_result tw_reader_take_by(tw_reader *reader, size_t max, const tw_condition *condition, tw_samples *samples);
 tw_result tw_reader_read_by(tw_reader *reader, size_t max, const tw_condition *condition, tw_samples *samples);
 
-/* Has `each` called with each sample as it comes, and with those that are there already: as if a listener took all whenever
- * there are some, for less, as nothing is kept for the caller: the sample and its data are there during the call alone. In
- * exchange nobody else hears of data, neither wait sets nor listeners, which are told of all else. It is called where and
- * as listeners are, by one thread at a time, and allowed what they are. NULL has samples stay in the reader again, and
- * waits until a call has returned, but in such a call, or in a listener's, for nobody: not to be called with a lock held
- * that `each` takes. `free_context`, which may be NULL, is called with the context once nobody calls `each` any more. If
- * this fails, the context stays the caller's, and so does that of NULL. */
+/* Has `each` called with each sample as it comes, and with those that are there already, in place of what was given before:
+ * as if a listener took all whenever there are some, for less, as nothing is kept for the caller: the sample and its data
+ * are there during the call alone. In exchange nobody else hears of data, neither wait sets nor listeners, which are told of
+ * all else, maybe at the same time. It is called where listeners are, by one thread at a time, and allowed what they are.
+ * NULL has samples stay in the reader again, also those that came together with one that is being handed out, and waits
+ * until a call has returned, but in such a call, or in a listener's, for nobody: not to be called with a lock held that
+ * `each` takes. `free_context`, which may be NULL, is called with the context once nobody calls `each` any more. If this
+ * fails, the context stays the caller's, and so does that of NULL. */
 tw_result tw_reader_take_each(tw_reader *reader, void (*each)(const tw_sample *sample, void *context), void *context,
                               void (*free_context)(void *context));
 
@@ -682,9 +684,10 @@ tw_result tw_status_changes(const void *entity, uint32_t *statuses);
 
 /* Functions that are called when something happens, on a thread that delivers data, or the one that polls. Set `size` to
  * sizeof(tw_listener), and what is of no interest to NULL. What was set with one entity is never called by two threads at
- * once. That of different entities may be, as several threads deliver data (by UDP, multicast, TCP and shared memory): lock
- * what they share. They may call anything, take samples, write and wait; nothing more is delivered by that thread meanwhile.
- * Each is given the entity that it is about, whoever has the listener, and the status, whose change is cleared by that. */
+ * once. That of different entities may be, as several threads deliver data (by UDP, multicast, TCP and shared memory), and
+ * so may a reader's and what tw_reader_take_each() was given: lock what they share. They may call anything, take samples,
+ * write and wait; nothing more is delivered by that thread meanwhile. Each is given the entity that it is about, whoever has
+ * the listener, and the status, whose change is cleared by that. */
 typedef struct tw_listener {
     size_t size;
     /* Passed to each function. */

@@ -570,6 +570,22 @@ impl Core {
         }
     }
 
+    /// Whether somebody waits for what comes to readers, under whose lock something has.
+    #[inline]
+    pub(crate) fn awaits_samples(&self) -> bool {
+        let turns = self.data_turns.as_ref();
+        self.signal.is_awaited() || turns.is_some_and(Turns::is_awaited)
+    }
+
+    /// Has those ask again. To be called without that lock.
+    #[inline]
+    pub(crate) fn raise_for_samples(&self) {
+        self.signal.raise_of_locked();
+        if let Some(turns) = &self.data_turns {
+            turns.raise_of_locked();
+        }
+    }
+
     /// Whether there are listeners to call.
     pub(crate) fn has_listeners_to_call(&self) -> bool {
         self.pending_calls.is_any()

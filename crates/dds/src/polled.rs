@@ -104,7 +104,12 @@ impl Polled {
     ) -> Result<bool, PollError> {
         let mut data = self.data.as_ref().and_then(try_lock);
         // Where there is something at once, the clock is read once: when that has come.
-        let looks = if timeout.is_zero() { LOOKS } else { MORE_LOOKS };
+        let looks = match interrupter {
+            _ if timeout.is_zero() => LOOKS,
+            // Who waits for something else than samples.
+            None => MORE_LOOKS,
+            Some(_) => MOST_LOOKS,
+        };
         let found = data.as_deref_mut().and_then(|lane| look(core, lane, looks));
         if let (Some(lane), Some(now)) = (&mut data, found) {
             if LaneKind::Control.is_due(core, now)
@@ -129,7 +134,8 @@ impl Polled {
 
         let deadline = deadline.min(clock::now() + timeout);
         let lanes = (&mut control, data.as_deref_mut());
-        let ready = self.wait(core, (first, second), lanes, deadline, interrupter)?;
+        let waits = (deadline, looks);
+        let ready = self.wait(core, (first, second), lanes, waits, interrupter)?;
 
         let offset = match first {
             LaneKind::Control => first.poll_count(core),
@@ -151,7 +157,7 @@ impl Polled {
         core: &Core,
         (first, second): (LaneKind, Option<LaneKind>),
         (control, data): (&mut Option<MutexGuard<'a, Lane>>, Option<&mut Lane>),
-        deadline: Instant,
+        (deadline, looks): (Instant, u32),
         interrupter: Option<&Waker>,
     ) -> Result<Ready, PollError> {
         let mut poller = first.poll(core, Poller::for_waker(&self.waker));
@@ -167,7 +173,7 @@ impl Polled {
         if data.is_some() && core.has_listeners_to_call() {
             until = Instant::ZERO;
         }
-        let ready = self.wait_busily(core, (control, data), &mut poller, until);
+        let ready = self.wait_busily(core, (control, data), &mut poller, (until, looks));
         first.timer(core).awake();
         if let Some(second) = second {
             second.timer(core).awake();
@@ -186,7 +192,7 @@ impl Polled {
         core: &Core,
         (control, mut data): (&mut Option<MutexGuard<'a, Lane>>, Option<&mut Lane>),
         poller: &mut Poller<'_>,
-        mut until: Instant,
+        (mut until, looks): (Instant, u32),
     ) -> Result<Ready, WaitError> {
         let mut now = clock::now();
         let busy_until = now + core.busy_poll;
@@ -210,7 +216,7 @@ impl Polled {
             if let Some(lane) = data.as_deref_mut().filter(|_| is_busy) {
                 // A listener that waits in a write drives the control lane meanwhile.
                 let had_control = control.take().is_some();
-                let found = look(core, lane, MORE_LOOKS);
+                let found = look(core, lane, looks);
                 *control = had_control.then(|| self.try_lock_control()).flatten();
                 if found.is_some() || had_control && control.is_none() {
                     return Ok(Ready::default());
@@ -260,14 +266,13 @@ impl Polled {
 }
 
 /// Takes samples, if there are some, where the participant polls busily: they are what it looks for most. The data lane
-/// asks its logs and its socket for them up to `times`, which takes less than half of the time of asking the kernel about
-/// all sockets. Says when they came; then nothing else is reported.
+/// asks its logs and its socket for them up to `times`, and says when they came; then nothing else is reported.
 fn look(core: &Core, data: &mut Lane, times: u32) -> Option<Instant> {
     let may_look = !core.busy_poll.is_zero() && data.may_look();
     let times = match data.has_logs() {
         _ if !may_look => 0,
         // Of which each looks at the logs again and again.
-        true => times / LOOKS_WITH_LOGS,
+        true => times.min(MORE_LOOKS),
         false => times,
     };
     (0..times).find_map(|_| data.look(core))
@@ -293,10 +298,10 @@ fn sleep(
 }
 
 /// How often samples are looked for before it is the other sockets' turn: by who does not wait, and by who does.
-const LOOKS: u32 = 32;
-const MORE_LOOKS: u32 = 128;
-/// Where there are logs, how many times more seldom.
-const LOOKS_WITH_LOGS: u32 = 4;
+const LOOKS: u32 = 8;
+const MORE_LOOKS: u32 = 32;
+/// The same for who waits for samples alone.
+const MOST_LOOKS: u32 = 128;
 
 /// How long one thread that waits does not look at what others have done.
 const TURN: Duration = Duration::from_millis(10);

@@ -100,11 +100,11 @@ impl Directory {
 pub(crate) struct RouteCache {
     version: u64,
     routes: Arc<Routes>,
-    /// What was asked last, as most that comes is of the writer that the last was of.
-    latest: Option<Latest>,
+    /// What was asked last, each in the place of its writer: most that comes is of a writer that something has come of.
+    recent: [Option<Recent>; RECENT],
 }
 
-struct Latest {
+struct Recent {
     reader: EntityId,
     writer: Guid,
     sole: Option<Arc<dyn ReaderEndpoint>>,
@@ -117,13 +117,13 @@ impl RouteCache {
         if version != self.version {
             self.version = version;
             self.routes = directory.snapshot();
-            self.latest = None;
+            self.recent = Default::default();
         }
         &self.routes
     }
 
-    /// The reader that a submessage from `writer` to `reader` is for, as the routes are now, if it is for one alone and says
-    /// nothing of the writer's [life](Routes::leased).
+    /// The reader that a submessage from `writer` to `reader` is for, as the routes are now, if it is for one alone that
+    /// [takes plain samples](ReaderEndpoint::takes_plain) and says nothing of the writer's [life](Routes::leased).
     #[inline]
     pub(crate) fn sole_reader(
         &mut self,
@@ -132,18 +132,26 @@ impl RouteCache {
         writer: Guid,
     ) -> Option<&Arc<dyn ReaderEndpoint>> {
         self.refresh(directory);
-        let is_latest = |latest: &Latest| latest.reader == reader && latest.writer == writer;
-        if !self.latest.as_ref().is_some_and(is_latest) {
-            let sole = match self.routes.readers_of(reader, writer) {
-                [only] if !self.routes.leased.contains_key(&writer) => Some(Arc::clone(only)),
+        let EntityId([one, two, three, _]) = writer.entity;
+        let place = &mut self.recent[usize::from(one ^ two ^ three) % RECENT];
+        let is_that = |recent: &Recent| recent.reader == reader && recent.writer == writer;
+        if !place.as_ref().is_some_and(is_that) {
+            let routes = &self.routes;
+            let sole = match routes.readers_of(reader, writer) {
+                [only] if only.takes_plain() && !routes.leased.contains_key(&writer) => {
+                    Some(Arc::clone(only))
+                }
                 _ => None,
             };
-            self.latest = Some(Latest {
+            *place = Some(Recent {
                 reader,
                 writer,
                 sole,
             });
         }
-        self.latest.as_ref()?.sole.as_ref()
+        place.as_ref()?.sole.as_ref()
     }
 }
+
+/// Writers of whom the way is remembered.
+const RECENT: usize = 16;

@@ -42,13 +42,19 @@ impl Signal {
     /// Something has changed under a lock, under which those who wait for it look at it. To be called after that.
     #[inline]
     pub(crate) fn raise_of_locked(&self) {
+        if self.is_awaited() {
+            self.wake();
+        }
+    }
+
+    /// Whether somebody waits who may not have seen a change under a lock, which has been made.
+    #[inline]
+    pub(crate) fn is_awaited(&self) -> bool {
         // Who has held the lock before the change had counted itself before that, and who gets it after sees the change. For
         // who looks at a word alone instead, a fence is needed, which letting go of a lock is on x86.
         #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
         std::sync::atomic::fence(Ordering::SeqCst);
-        if self.waiters.load(Ordering::Relaxed) != 0 {
-            self.wake();
-        }
+        self.waiters.load(Ordering::Relaxed) != 0
     }
 
     /// Wakes those who wait.

@@ -130,10 +130,16 @@ impl Turns {
     /// There is news of a reader or writer, which was changed under its lock: has who waits ask again. To be called after that.
     #[inline]
     pub(crate) fn raise_of_locked(&self) {
-        // Who has held the lock before the change had counted itself before that, and who gets it after sees the change.
-        if self.waiting.load(Ordering::Relaxed) != 0 {
+        if self.is_awaited() {
             self.wake();
         }
+    }
+
+    /// Whether somebody waits who may not have seen a change under a lock, which has been made.
+    #[inline]
+    pub(crate) fn is_awaited(&self) -> bool {
+        // Who has held the lock before the change had counted itself before that, and who gets it after sees the change.
+        self.waiting.load(Ordering::Relaxed) != 0
     }
 
     /// The same of what was changed without a lock.

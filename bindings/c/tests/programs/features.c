@@ -465,9 +465,16 @@ static void each(const tw_sample *sample, void *context) {
     if (it->deletes && tw_delete(it->reader) == TW_OK) it->deletes = 0;
 }
 
+/* Stops itself at the third. */
+static void few(const tw_sample *sample, void *context) {
+    ears *it = context;
+    each(sample, it);
+    if (it->data == 3) OK(tw_reader_take_each(it->reader, NULL, NULL, NULL));
+}
+
 static void samples_are_handed_out(void) {
     both it = meet("Each", NULL);
-    ears own = {0}, other = {0};
+    ears own = {0}, other = {0}, third = {0};
     tw_samples samples;
     put(it.writer, 0, 0.5);
     OK(tw_reader_wait_for_data(it.reader, PATIENCE));
@@ -483,6 +490,16 @@ static void samples_are_handed_out(void) {
     put(it.writer, 1000, 0.5);
     samples = taken(it.reader, 1);
     CHECK(id_of(&samples.samples[0]) == 1000);
+    OK(tw_samples_return(&samples));
+
+    /* What came together with the last that it took stays in the reader. */
+    for (int32_t id = 0; id < 10; id++) put(it.writer, id, 0.5);
+    OK(tw_writer_wait_for_acknowledgments(it.writer, PATIENCE));
+    third.reader = it.reader;
+    OK(tw_reader_take_each(it.reader, few, &third, freed));
+    until(&third.freed, 1);
+    samples = taken(it.reader, 7);
+    CHECK(third.data == 3 && id_of(&samples.samples[0]) == 3 && id_of(&samples.samples[6]) == 9);
     OK(tw_samples_return(&samples));
 
     /* It may delete what it is of. */

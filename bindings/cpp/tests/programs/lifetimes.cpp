@@ -145,6 +145,10 @@ static void what_takes_samples_may_end_its_own_reader()
         std::mutex lock;
         std::condition_variable changed;
         bool has_ended = false;
+        // They come together, and the first ends it.
+        scene.writer << order(1) << order(2) << order(3);
+        scene.writer.wait_for_acknowledgments(PATIENCE);
+        std::unique_lock<std::mutex> guard(lock);
         scene.reader.take_each([&, kept = std::move(kept)](const dds::sub::Sample<Order> &sample) {
             const std::lock_guard<std::mutex> guard(lock);
             CHECK(*kept == 1 && sample.data().id() == 1);
@@ -155,14 +159,28 @@ static void what_takes_samples_may_end_its_own_reader()
             has_ended = true;
             changed.notify_all();
         });
-        std::unique_lock<std::mutex> guard(lock);
-        scene.writer << order(1);
         CHECK(changed.wait_for(guard, std::chrono::seconds(60), [&] { return has_ended; }));
         guard.unlock();
         // Freed once the call has returned.
-        while (!left.expired())
+        const auto since = std::chrono::steady_clock::now();
+        while (!left.expired()) {
+            CHECK(std::chrono::steady_clock::now() - since < std::chrono::seconds(60));
             std::this_thread::yield();
+        }
     }
+}
+
+/* What takes samples has the last reference to a writer, which ends with it. */
+static void what_takes_samples_may_end_others_when_it_is_replaced()
+{
+    dds::sub::NoOpDataReaderListener<Order> none;
+    Scene scene(none);
+    auto writer = std::make_shared<Writer>(dds::pub::Publisher(scene.participant), scene.topic, all());
+    scene.reader.take_each([writer](const dds::sub::Sample<Order> &) {});
+    const std::weak_ptr<Writer> left = writer;
+    writer.reset();
+    scene.reader.take_each([](const dds::sub::Sample<Order> &) {});
+    CHECK(left.expired());
 }
 
 /* Ends its own reader. */
@@ -443,6 +461,7 @@ int main(int argc, char **argv)
         whoever_ends_a_listener_waits_for_it();
         whoever_ends_what_takes_samples_waits_for_it();
         what_takes_samples_may_end_its_own_reader();
+        what_takes_samples_may_end_others_when_it_is_replaced();
         a_listener_may_end_its_own_reader();
         two_listeners_may_end_what_they_have_in_common();
         what_a_listener_keeps_holds_the_entity_alone();

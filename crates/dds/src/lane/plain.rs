@@ -190,6 +190,9 @@ impl Work {
         arrival: Arrival,
         discovered: &mut Discovered,
     ) -> bool {
+        if self.kind == LaneKind::Control {
+            return false;
+        }
         let Some(mut samples) = PlainSamples::of_datagram(time, bytes, arrival) else {
             return false;
         };
@@ -216,7 +219,7 @@ impl Work {
         let writer = samples.context().source(samples.writer);
         let routes = &mut self.routes;
         let only = routes.sole_reader(&core.directory, samples.reader, writer);
-        let Some(only) = only.filter(|_| self.kind != LaneKind::Control) else {
+        let Some(only) = only else {
             return false;
         };
         let keeps_all = only.keeps_all();

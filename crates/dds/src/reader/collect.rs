@@ -288,6 +288,34 @@ impl<T> Cache<T> {
         is_alone
     }
 
+    /// Puts samples that were taken last back before all others, and says how many found no room, as others of their
+    /// instance have come meanwhile.
+    pub(super) fn put_back(&mut self, samples: Vec<Sample<T>>) -> u64 {
+        self.settle();
+        let mut replaced = 0;
+        for mut sample in samples.into_iter().rev() {
+            let instance = self.instances.get_mut(sample.instance_index);
+            let instance = instance.and_then(Option::as_mut);
+            let instance = instance.filter(|instance| instance.handle == sample.info.instance);
+            let Some(instance) = instance else {
+                // Its instance is over, of whose end it told.
+                continue;
+            };
+            let held = instance.samples.len - instance.notice_count;
+            let is_value = sample.info.valid_data;
+            if is_value && self.policy.depth.is_some_and(|depth| held >= depth) {
+                replaced += 1;
+                if let Some(value) = sample.value.take() {
+                    self.recycle(value);
+                }
+                continue;
+            }
+            instance.notice_count += usize::from(!is_value);
+            self.entries.push_front(sample, &mut instance.samples);
+        }
+        replaced
+    }
+
     /// All samples as the application gets to see them; ranks come later.
     fn take_all(&mut self, samples: &mut Vec<Sample<T>>) {
         self.gone += self.len() as u64;

@@ -55,14 +55,6 @@ impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
     }
 
     fn receive_plain(&self, samples: &mut PlainSamples<'_>, outbox: &mut Outbox) -> ToTell {
-        if self.is_in_sets() {
-            samples.allow(1);
-            let settled = self.change_state(|state, _| {
-                state.handle_plain(samples, outbox);
-                StatusMask::NONE
-            });
-            return self.announce_for(settled);
-        }
         let mut state = lock(&self.state);
         state.handle_plain(samples, outbox);
         let settled = self.settle(&mut state);
@@ -74,6 +66,11 @@ impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
         }
         drop(state);
         self.announce_for(settled)
+    }
+
+    fn takes_plain(&self) -> bool {
+        // Sets of several readers are told of each change.
+        !self.is_in_sets()
     }
 
     fn match_writer(
@@ -196,11 +193,11 @@ impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
     }
 
     fn call_listener(&self, news: StatusMask) {
+        let panics = &self.core.counters.listener_panics;
+        self.listeners.call(news, panics);
         if self.takes_each.load(Ordering::Relaxed) {
             self.hand_out(lock(&self.state));
         }
-        let panics = &self.core.counters.listener_panics;
-        self.listeners.call(news, panics);
     }
 
     fn call_listener_later(&self, news: StatusMask) {
@@ -257,7 +254,7 @@ impl<T: TopicSupport> ReaderState<T> {
         }
     }
 
-    /// Takes samples of a log that say nothing besides.
+    /// Takes samples that say nothing besides.
     fn handle_plain(&mut self, samples: &mut PlainSamples<'_>, outbox: &mut Outbox) {
         let Self { machine, inbox, .. } = self;
         inbox.now = samples.now;

@@ -1,14 +1,17 @@
 //! Samples that are taken as they come, by what the application has left here for that.
 
+use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::sync::{MutexGuard, PoisonError};
 
 use super::collect::Query;
+use super::info::StateMask;
 use super::sample::Sample;
 use super::shared::{ReaderShared, ReaderState};
 use crate::listener::{calling, is_called};
 use crate::signal::lock;
+use crate::status::StatusMask;
 use crate::type_support::TopicSupport;
 
 pub(super) type Taker<T> = Box<dyn FnMut(&Sample<T>) + Send>;
@@ -17,11 +20,11 @@ pub(super) type Taker<T> = Box<dyn FnMut(&Sample<T>) + Send>;
 pub(super) struct Each<T> {
     taker: Option<Taker<T>>,
     is_set: bool,
-    /// Counts replacements, so that one that replaces itself is not put back.
-    generation: u64,
     is_being_called: bool,
     /// Whether somebody waits for it to return.
     is_awaited: bool,
+    /// Whether the reader has ended, and nobody is to hear of what it has left.
+    has_ended: bool,
     /// The collection that is handed out, empty otherwise.
     samples: Vec<Sample<T>>,
 }
@@ -31,9 +34,9 @@ impl<T> Default for Each<T> {
         Self {
             taker: None,
             is_set: false,
-            generation: 0,
             is_being_called: false,
             is_awaited: false,
+            has_ended: false,
             samples: Vec::new(),
         }
     }
@@ -44,34 +47,31 @@ impl<T> Each<T> {
     pub(super) fn is_set(&self) -> bool {
         self.is_set
     }
-
-    /// The one that was there is to be dropped without the lock: it may own what looks here again.
-    #[must_use]
-    fn set(&mut self, taker: Option<Taker<T>>) -> Option<Taker<T>> {
-        self.is_set = taker.is_some();
-        self.generation += 1;
-        std::mem::replace(&mut self.taker, taker)
-    }
 }
 
 impl<T: TopicSupport> ReaderShared<T> {
-    /// Has this take each sample from here on, those that are there among them, or nothing.
-    pub(super) fn set_taker(&self, taker: Option<Taker<T>>) {
+    /// Has this take each sample from here on, those that are there among them.
+    pub(super) fn take_each(&self, taker: Taker<T>) {
         let mut state = lock(&self.state);
-        self.takes_each.store(taker.is_some(), Ordering::Relaxed);
-        if taker.is_some() {
-            self.show_data(false);
-        } else if state.inbox.cache.len() > 0 {
-            self.show_data(true);
-        }
-        let old = state.each.set(taker);
+        self.show_data(false);
+        let old = self.replace_taker(&mut state, Some(taker));
         drop(state);
-        drop(old);
+        let_go(old);
     }
 
-    /// Waits until a call of what took samples has returned, unless this thread is in one of that or of a listener: two that
-    /// wait for each other would do so for ever.
-    pub(super) fn await_taker(&self) {
+    /// Has samples stay in the reader again, and waits until a call of what took them has returned, unless this thread is in
+    /// one of that or of a listener: two that wait for each other would do so for ever.
+    pub(super) fn stop_taking(&self) {
+        let mut state = lock(&self.state);
+        let was_set = state.each.is_set;
+        let old = self.replace_taker(&mut state, None);
+        // Who is calling it says so when that has returned.
+        if was_set && !state.each.is_being_called {
+            self.show_left(state);
+        } else {
+            drop(state);
+        }
+        let_go(old);
         if is_called() {
             return;
         }
@@ -83,23 +83,70 @@ impl<T: TopicSupport> ReaderShared<T> {
         }
     }
 
+    /// The reader ends.
+    pub(super) fn end_taking(&self) {
+        let mut state = lock(&self.state);
+        state.each.has_ended = true;
+        let old = self.replace_taker(&mut state, None);
+        drop(state);
+        let_go(old);
+    }
+
+    fn replace_taker(
+        &self,
+        state: &mut ReaderState<T>,
+        taker: Option<Taker<T>>,
+    ) -> Option<Taker<T>> {
+        self.takes_each.store(taker.is_some(), Ordering::Relaxed);
+        self.takers.fetch_add(1, Ordering::Relaxed);
+        state.each.is_set = taker.is_some();
+        mem::replace(&mut state.each.taker, taker)
+    }
+
+    /// Tells of samples that nothing takes any more.
+    fn show_left(&self, mut state: MutexGuard<'_, ReaderState<T>>) {
+        if state.each.has_ended || !state.inbox.cache.has(StateMask::NOT_READ, None) {
+            return;
+        }
+        state.inbox.news |= StatusMask::DATA_AVAILABLE;
+        let settled = self.settle(&mut state);
+        drop(state);
+        if self.announce(settled) {
+            self.core.call_listener_later(self.guid.entity);
+        }
+    }
+
     /// Hands out the samples that there are, if there is one to take them. If it is being called, on this thread or
     /// another, that call is followed by one for what has come meanwhile.
     pub(super) fn hand_out<'a>(&'a self, mut state: MutexGuard<'a, ReaderState<T>>) {
+        if state.each.is_being_called {
+            return;
+        }
+        let mut has_called = false;
         while state.inbox.cache.len() > 0 {
             let Some(mut taker) = state.each.taker.take() else {
-                return;
+                break;
             };
-            let generation = state.each.generation;
+            let number = self.takers.load(Ordering::Relaxed);
             state.each.is_being_called = true;
-            let mut samples = std::mem::take(&mut state.each.samples);
+            has_called = true;
+            let mut samples = mem::take(&mut state.each.samples);
             if !self.is_in_sets() && state.inbox.take_fresh(&mut samples) {
                 drop(state);
             } else {
+                state.spare.push(samples);
                 samples = self.collect_of(state, &Query::ALL, None, true);
             }
-            let mut rest = samples.iter();
-            let mut hand_out = || rest.by_ref().for_each(&mut taker);
+            let mut count = 0;
+            let mut hand_out = || {
+                // Not those that are left when it has been stopped or replaced.
+                while let Some(sample) = samples.get(count)
+                    && self.takers.load(Ordering::Relaxed) == number
+                {
+                    count += 1;
+                    taker(sample);
+                }
+            };
             // One that panics ends that call of it: the panic has been reported as any other, and there is more to do.
             calling(|| {
                 while catch_unwind(AssertUnwindSafe(&mut hand_out)).is_err() {
@@ -107,19 +154,35 @@ impl<T: TopicSupport> ReaderShared<T> {
                 }
             });
             state = lock(&self.state);
+            if count < samples.len() {
+                state.inbox.put_back(samples.split_off(count));
+            }
             state.inbox.cache.recycle_all(&mut samples);
             state.each.samples = samples;
-            if state.each.generation == generation {
+            if self.takers.load(Ordering::Relaxed) == number {
                 state.each.taker = Some(taker);
             } else {
                 drop(state);
-                drop(taker);
+                let_go(Some(taker));
                 state = lock(&self.state);
             }
             state.each.is_being_called = false;
-            if std::mem::take(&mut state.each.is_awaited) {
+            if mem::take(&mut state.each.is_awaited) {
                 self.has_taken.notify_all();
             }
+            if self.core.awaits_samples() {
+                drop(state);
+                self.core.raise_for_samples();
+                state = lock(&self.state);
+            }
+        }
+        if has_called && !state.each.is_set {
+            self.show_left(state);
         }
     }
+}
+
+/// Drops what took samples, which may own what ends with it.
+fn let_go<T>(taker: Option<Taker<T>>) {
+    calling(|| drop(taker));
 }

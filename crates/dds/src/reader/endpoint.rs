@@ -150,8 +150,11 @@ pub(crate) trait ReaderEndpoint: Send + Sync {
     /// Takes the submessages of a run, or the first of them; says what listeners are to be told, now or later.
     fn receive(&self, run: &mut Run<'_, '_>, outbox: &mut Outbox) -> ToTell;
 
-    /// The same with samples that lie in a log, or the first of them.
+    /// The same with samples that say nothing besides, or the first of them, if it [takes](Self::takes_plain) such.
     fn receive_plain(&self, samples: &mut PlainSamples<'_>, outbox: &mut Outbox) -> ToTell;
+
+    /// Whether nobody else is to be told of each sample.
+    fn takes_plain(&self) -> bool;
 
     /// A writer matches; says whether the listener has something to hear.
     fn match_writer(

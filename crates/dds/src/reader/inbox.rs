@@ -139,6 +139,11 @@ impl<T: TopicSupport> Inbox<T> {
         self.latency.is_none() && !self.is_stalled && self.cache.take_if_fresh(samples)
     }
 
+    /// Has samples again that were taken last.
+    pub(super) fn put_back(&mut self, samples: Vec<Sample<T>>) {
+        self.counters.replaced += self.cache.put_back(samples);
+    }
+
     pub(super) fn counters(&self) -> InboxCounters {
         InboxCounters {
             stored: self.counters.stored + self.cache.shown_late,

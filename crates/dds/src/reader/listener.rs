@@ -20,7 +20,8 @@ use crate::type_support::TopicSupport;
 /// find room at once, or be written by another thread.
 pub trait DataReaderListener<T: TopicSupport>: Send + 'static {
     /// Samples have come. Called for each sample, but only once for those of one datagram where
-    /// KEEP_ALL keeps them from pushing each other out, without limits or with such of 8192 samples and more (best effort: 65,536).
+    /// KEEP_ALL keeps them from pushing each other out, without limits or with such of 8192 samples and more (best effort: 65,536). Not
+    /// while the reader [hands them out](DataReader::take_each).
     fn on_data_available(&mut self, reader: &DataReader<T>) {
         let _ = reader;
     }

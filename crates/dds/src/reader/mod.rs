@@ -360,10 +360,14 @@ impl<T: TopicSupport> DataReader<T> {
     /// neither listeners, which are told of all else, nor wait sets. What takes samples itself nevertheless gets those that
     /// were not handed out yet.
     ///
-    /// It is called where a [listener](DataReaderListener) is, under the same conditions: by one thread at a time, after what
-    /// came is acknowledged. It may do what a listener may, but is not to own the reader, which would never end then. A
-    /// panic ends the call for that sample alone, and is counted in
-    /// [`listener_panics`](crate::ParticipantCounters::listener_panics).
+    /// It is called where a [listener](DataReaderListener) is, by one thread at a time, which may be another than the one
+    /// that tells the reader's listener of something else meanwhile, and as soon as what came is acknowledged. It may do what
+    /// a listener may, but is not to own the reader, which would never end then. A panic ends the call for that sample alone,
+    /// and is counted in [`listener_panics`](crate::ParticipantCounters::listener_panics).
+    ///
+    /// Samples go through the reader all the same: its QoS decides which come. The values of those that have come together
+    /// are let go of after the last of them, and so is what a writer has lent. The order across readers that
+    /// [GROUP access](crate::SubscriberQos::presentation) keeps is not.
     ///
     /// ```no_run
     /// # #[derive(tickwire::Topic)]
@@ -378,15 +382,15 @@ impl<T: TopicSupport> DataReader<T> {
     /// ```
     pub fn take_each(&self, taker: impl FnMut(&Sample<T>) + Send + 'static) {
         let shared = &self.handle.shared;
-        shared.set_taker(Some(Box::new(taker)));
+        shared.take_each(Box::new(taker));
         shared.core.call_listener_later(shared.guid.entity);
     }
 
-    /// Has samples stay in the reader again, and waits until a call of what [took each](Self::take_each) has returned, but
-    /// in such a call, or in one of a listener, for nobody. Not to be called with a lock held that it takes.
+    /// Has samples stay in the reader again, also those that came together with the one that is being handed out, and waits
+    /// until a call of what [took each](Self::take_each) has returned, but in such a call, or in one of a listener, for nobody.
+    /// Not to be called with a lock held that it takes.
     pub fn stop_taking(&self) {
-        self.handle.shared.set_taker(None);
-        self.handle.shared.await_taker();
+        self.handle.shared.stop_taking();
     }
 
     /// The QoS that the reader has now, with what it has of its subscriber.

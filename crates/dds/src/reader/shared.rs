@@ -1,6 +1,6 @@
 //! A reader's machine and cache behind their lock.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use hashbrown::HashMap;
@@ -46,6 +46,8 @@ pub(crate) struct ReaderShared<T: TopicSupport> {
     changes: AtomicU32,
     /// Whether something takes samples as they come; changed under the lock.
     pub(super) takes_each: AtomicBool,
+    /// How often that was another one; changed under the lock.
+    pub(super) takers: AtomicU64,
     /// Notified when what took samples has returned, where somebody waits for that.
     pub(super) has_taken: Condvar,
 }
@@ -60,7 +62,7 @@ pub(super) struct ReaderState<T: TopicSupport> {
     /// What takes samples as they come.
     pub(super) each: Each<T>,
     /// Collections that came back empty, to be filled again.
-    spare: Vec<Vec<Sample<T>>>,
+    pub(super) spare: Vec<Vec<Sample<T>>>,
 }
 
 /// What others are to be told once the lock is dropped.
@@ -121,6 +123,7 @@ impl<T: TopicSupport> ReaderShared<T> {
             due: Due::default(),
             changes: AtomicU32::new(0),
             takes_each: AtomicBool::new(false),
+            takers: AtomicU64::new(0),
             has_taken: Condvar::new(),
         }
     }
@@ -144,7 +147,7 @@ impl<T: TopicSupport> ReaderShared<T> {
     /// Ends the reader; what the threads still do with it has no effect.
     pub(super) fn remove(&self) {
         self.listeners.own.set(None, StatusMask::NONE);
-        self.set_taker(None);
+        self.end_taking();
         self.core.remove_reader(self.guid);
         if let Some(subscriber) = &self.subscriber {
             subscriber.remove(self.guid);
@@ -382,10 +385,7 @@ impl<T: TopicSupport> ReaderShared<T> {
         if news.is_empty() {
             return ToTell::default().with_noted(has_samples);
         }
-        self.core.signal.raise_of_locked();
-        if let Some(turns) = &self.core.data_turns {
-            turns.raise_of_locked();
-        }
+        self.core.raise_for_samples();
         self.observers.raise();
         if let Some(subscriber) = &self.subscriber {
             subscriber.raise();

@@ -124,13 +124,7 @@ impl<V> Slots<V> {
         next: Option<Slot>,
         own: &mut List,
     ) -> Slot {
-        let slot = match self.free.pop() {
-            Some(slot) => slot,
-            None => {
-                self.nodes.push(None);
-                Slot::at(self.nodes.len() - 1)
-            }
-        };
+        let slot = self.free_slot();
         if let Some(place) = self.nodes.get_mut(slot.index()) {
             *place = Some(Node {
                 value,
@@ -154,6 +148,44 @@ impl<V> Slots<V> {
             last.own.next = Some(slot);
         }
         append(own, slot);
+        slot
+    }
+
+    #[inline(always)]
+    fn free_slot(&mut self) -> Slot {
+        self.free.pop().unwrap_or_else(|| {
+            self.nodes.push(None);
+            Slot::at(self.nodes.len() - 1)
+        })
+    }
+
+    /// Adds a value at the beginning of the list of all and of `own`.
+    pub(crate) fn push_front(&mut self, value: V, own: &mut List) -> Slot {
+        let slot = self.free_slot();
+        let links = |next| Links {
+            previous: None,
+            next,
+        };
+        let node = Node {
+            value,
+            all: links(self.all.first),
+            own: links(own.first),
+        };
+        match self.all.first.and_then(|first| self.node_mut(first)) {
+            Some(first) => first.all.previous = Some(slot),
+            None => self.all.last = Some(slot),
+        }
+        match own.first.and_then(|first| self.node_mut(first)) {
+            Some(first) => first.own.previous = Some(slot),
+            None => own.last = Some(slot),
+        }
+        if let Some(place) = self.nodes.get_mut(slot.index()) {
+            *place = Some(node);
+        }
+        for list in [&mut self.all, own] {
+            list.first = Some(slot);
+            list.len += 1;
+        }
         slot
     }
 

@@ -110,12 +110,13 @@ private:
         const std::lock_guard<std::mutex> guard(lock_);
         if (is_closed_)
             throw dds::core::AlreadyClosedError("the entity, or what it was made from, is closed: it has no listener");
+        // First, as there may be no memory for it.
+        const auto known = heard_.insert(who).first;
+        known->second |= who.second;
         if (parent_)
             parent_->hear(who, set);
         else
             check(set());
-        const auto known = heard_.insert(who).first;
-        known->second |= who.second;
     }
 
     /* The next of those that may have listeners, or NULL. */

@@ -239,7 +239,8 @@ public:
     {
         tickwire::detail::check(tw_reader_wait_for_matched(this->get().raw(), count, timeout.count()));
     }
-    /* Tickwire's own: samples that were left out as their bytes are none of the type. */
+    /* Tickwire's own: samples that were left out as their bytes are none of the type, or, by take_each(), as there was no memory
+     * for them. */
     std::uint64_t undecodable() const { return this->get().undecodable; }
 
     /* Tickwire's own: what tickwire.h says of tw_reader_counters. */
@@ -304,12 +305,14 @@ public:
     /* Tickwire's own: has `each(const Sample<T> &)` called with each sample as it comes, and with those that are there
      * already, in place of what took them before: as if a listener took all whenever there are some, for less. The sample
      * is there during the call alone. Nobody else hears of data meanwhile, neither wait sets nor listeners, which are told of
-     * all else. It is called where a listener is, and allowed what that is; no exception may leave it. It ends as a listener
-     * does, or by stop_taking(). */
+     * all else, maybe at the same time. It is called where a listener is, and allowed what that is; no exception may leave
+     * it, and it is not to own the reader, which would never end then. It ends as a listener does, or by stop_taking(). */
     template <class Each>
     void take_each(Each each)
     {
         auto taker = std::make_unique<Taker<Each>>(Taker<Each>{this->get().uncounted, std::move(each), {}});
+        // What ends with the one before may look here.
+        stop_taking();
         if (this->get().take_each(Taker<Each>::give, taker.get(), Taker<Each>::free))
             taker.release();
     }
@@ -328,11 +331,19 @@ private:
         {
             auto *it = static_cast<Taker *>(context);
             tickwire::detail::listeners_on_this_thread()++;
-            if (tickwire::detail::decode(*from, it->sample))
+            if (it->is_decoded(*from))
                 it->each(static_cast<const Sample<T> &>(it->sample));
             else if (const auto state = it->state.lock())
                 state->undecodable++;
             tickwire::detail::listeners_on_this_thread()--;
+        }
+        bool is_decoded(const tw_sample &from)
+        {
+            try {
+                return tickwire::detail::decode(from, sample);
+            } catch (const std::bad_alloc &) {
+                return false;
+            }
         }
         static void free(void *context)
         {
