@@ -132,8 +132,9 @@ impl RouteCache {
         writer: Guid,
     ) -> Option<&Arc<dyn ReaderEndpoint>> {
         self.refresh(directory);
-        let EntityId([one, two, three, _]) = writer.entity;
-        let place = &mut self.recent[usize::from(one ^ two ^ three) % RECENT];
+        let bytes = writer.prefix.0.iter().chain(&writer.entity.0);
+        let mixed = bytes.fold(0, |mixed, byte| mixed ^ byte);
+        let place = &mut self.recent[usize::from(mixed ^ mixed >> 4) % RECENT];
         let is_that = |recent: &Recent| recent.reader == reader && recent.writer == writer;
         if !place.as_ref().is_some_and(is_that) {
             let routes = &self.routes;

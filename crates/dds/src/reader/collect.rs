@@ -294,11 +294,10 @@ impl<T> Cache<T> {
         self.settle();
         let mut replaced = 0;
         for mut sample in samples.into_iter().rev() {
-            let instance = self.instances.get_mut(sample.instance_index);
-            let instance = instance.and_then(Option::as_mut);
-            let instance = instance.filter(|instance| instance.handle == sample.info.instance);
-            let Some(instance) = instance else {
-                // Its instance is over, of whose end it told.
+            let index = self.index_of_taken(&sample);
+            let ends_at = self.expiry_of_taken(&sample);
+            sample.instance_index = index;
+            let Some(Some(instance)) = self.instances.get_mut(index) else {
                 continue;
             };
             let held = instance.samples.len - instance.notice_count;
@@ -311,9 +310,27 @@ impl<T> Cache<T> {
                 continue;
             }
             instance.notice_count += usize::from(!is_value);
-            self.entries.push_front(sample, &mut instance.samples);
+            let slot = self.entries.push_front(sample, &mut instance.samples);
+            if let Some(at) = ends_at {
+                self.expiries.set(slot, at);
+            }
         }
         replaced
+    }
+
+    /// Where the instance of a sample is that has been taken. One that is over by now is as it was then.
+    fn index_of_taken(&mut self, sample: &Sample<T>) -> usize {
+        let info = &sample.info;
+        if let Some(index) = self.find(info.instance) {
+            return index;
+        }
+        let index = self.add_instance(info.instance);
+        if let Some(Some(instance)) = self.instances.get_mut(index) {
+            instance.state = info.instance_state;
+            instance.disposed_generation = info.disposed_generation_count;
+            instance.no_writers_generation = info.no_writers_generation_count;
+        }
+        index
     }
 
     /// All samples as the application gets to see them; ranks come later.

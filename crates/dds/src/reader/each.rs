@@ -21,6 +21,8 @@ pub(super) struct Each<T> {
     taker: Option<Taker<T>>,
     is_set: bool,
     is_being_called: bool,
+    /// Which one was called last.
+    called: u64,
     /// Whether somebody waits for it to return.
     is_awaited: bool,
     /// Whether the reader has ended, and nobody is to hear of what it has left.
@@ -35,6 +37,7 @@ impl<T> Default for Each<T> {
             taker: None,
             is_set: false,
             is_being_called: false,
+            called: 0,
             is_awaited: false,
             has_ended: false,
             samples: Vec::new(),
@@ -56,7 +59,7 @@ impl<T: TopicSupport> ReaderShared<T> {
         self.show_data(false);
         let old = self.replace_taker(&mut state, Some(taker));
         drop(state);
-        let_go(old);
+        self.let_go(old);
     }
 
     /// Has samples stay in the reader again, and waits until a call of what took them has returned, unless this thread is in
@@ -65,18 +68,20 @@ impl<T: TopicSupport> ReaderShared<T> {
         let mut state = lock(&self.state);
         let was_set = state.each.is_set;
         let old = self.replace_taker(&mut state, None);
+        let number = self.takers.load(Ordering::Relaxed);
         // Who is calling it says so when that has returned.
         if was_set && !state.each.is_being_called {
             self.show_left(state);
         } else {
             drop(state);
         }
-        let_go(old);
+        self.let_go(old);
         if is_called() {
             return;
         }
         let mut state = lock(&self.state);
-        while state.each.is_being_called {
+        // Not for one that has been set since.
+        while state.each.is_being_called && state.each.called < number {
             state.each.is_awaited = true;
             let woken = self.has_taken.wait(state);
             state = woken.unwrap_or_else(PoisonError::into_inner);
@@ -89,7 +94,14 @@ impl<T: TopicSupport> ReaderShared<T> {
         state.each.has_ended = true;
         let old = self.replace_taker(&mut state, None);
         drop(state);
-        let_go(old);
+        self.let_go(old);
+    }
+
+    /// Drops what took samples, which may own what ends with it.
+    fn let_go(&self, taker: Option<Taker<T>>) {
+        if calling(|| catch_unwind(AssertUnwindSafe(|| drop(taker)))).is_err() {
+            self.core.counters.listener_panics.add(1);
+        }
     }
 
     fn replace_taker(
@@ -129,6 +141,7 @@ impl<T: TopicSupport> ReaderShared<T> {
             };
             let number = self.takers.load(Ordering::Relaxed);
             state.each.is_being_called = true;
+            state.each.called = number;
             has_called = true;
             let mut samples = mem::take(&mut state.each.samples);
             if !self.is_in_sets() && state.inbox.take_fresh(&mut samples) {
@@ -163,26 +176,22 @@ impl<T: TopicSupport> ReaderShared<T> {
                 state.each.taker = Some(taker);
             } else {
                 drop(state);
-                let_go(Some(taker));
+                self.let_go(Some(taker));
                 state = lock(&self.state);
-            }
-            state.each.is_being_called = false;
-            if mem::take(&mut state.each.is_awaited) {
-                self.has_taken.notify_all();
             }
             if self.core.awaits_samples() {
                 drop(state);
                 self.core.raise_for_samples();
                 state = lock(&self.state);
             }
+            // From here on the lock is held until it is called again, or is not.
+            state.each.is_being_called = false;
+            if mem::take(&mut state.each.is_awaited) {
+                self.has_taken.notify_all();
+            }
         }
         if has_called && !state.each.is_set {
             self.show_left(state);
         }
     }
-}
-
-/// Drops what took samples, which may own what ends with it.
-fn let_go<T>(taker: Option<Taker<T>>) {
-    calling(|| drop(taker));
 }

@@ -5,13 +5,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tickwire_base::Instant;
+use tickwire_base::{Instant, Timestamp};
 use tickwire_rtps::ChangeKind;
 use tickwire_rtps::wire::Guid;
 
 use super::cache::Cache;
 use super::info::InstanceHandle;
 use super::insert::{Arrival, Insertion, SampleRejectedReason};
+use super::sample::Sample;
 use super::slots::Slot;
 use super::time_filter::{TimeFilter, Verdict};
 
@@ -227,10 +228,29 @@ impl<T> Cache<T> {
     }
 
     fn end_of_lifespan(&self, arrival: &Arrival) -> Option<Instant> {
-        let lifespan = self.writers.get(&arrival.writer)?.lifespan?;
-        let received = arrival.reception_timestamp;
-        let made = arrival.source_timestamp.unwrap_or(received);
-        Some(arrival.received_at + lifespan.saturating_sub(received.since(made)))
+        let received = (arrival.received_at, arrival.reception_timestamp);
+        self.expiry(arrival.writer, received, arrival.source_timestamp)
+    }
+
+    /// The same of a sample that has been taken.
+    pub(super) fn expiry_of_taken(&self, sample: &Sample<T>) -> Option<Instant> {
+        let info = &sample.info;
+        if !self.has_lifespans || !info.valid_data {
+            return None;
+        }
+        let received = (sample.received_at, info.reception_timestamp);
+        self.expiry(info.writer, received, info.source_timestamp)
+    }
+
+    fn expiry(
+        &self,
+        writer: Guid,
+        (received_at, received): (Instant, Timestamp),
+        made: Option<Timestamp>,
+    ) -> Option<Instant> {
+        let lifespan = self.writers.get(&writer)?.lifespan?;
+        let made = made.unwrap_or(received);
+        Some(received_at + lifespan.saturating_sub(received.since(made)))
     }
 
     /// Whether anything is ever to be removed for its age.

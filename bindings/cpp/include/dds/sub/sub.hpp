@@ -303,8 +303,8 @@ public:
     DataReaderListener<T> *listener() const { return this->get().listener; }
 
     /* Tickwire's own: has `each(const Sample<T> &)` called with each sample as it comes, and with those that are there
-     * already, in place of what took them before: as if a listener took all whenever there are some, for less. The sample
-     * is there during the call alone. Nobody else hears of data meanwhile, neither wait sets nor listeners, which are told of
+     * already: as if a listener took all whenever there are some, for less. What took them before is stopped first, as by
+     * stop_taking(), which waits. The sample is there during the call alone. Nobody else hears of data meanwhile, neither wait sets nor listeners, which are told of
      * all else, maybe at the same time. It is called where a listener is, and allowed what that is; no exception may leave
      * it, and it is not to own the reader, which would never end then. It ends as a listener does, or by stop_taking(). */
     template <class Each>
