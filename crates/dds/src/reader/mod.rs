@@ -362,7 +362,7 @@ impl<T: TopicSupport> DataReader<T> {
     ///
     /// It is called where a [listener](DataReaderListener) is, by one thread at a time, which may be another than the one
     /// that tells the reader's listener of something else meanwhile, and as soon as what came is acknowledged. It may do what
-    /// a listener may, but is not to own the reader, which would never end then. A panic ends the call for that sample alone,
+    /// a listener may, but is not to own the reader or a clone of it, which would never end then. A panic ends the call for that sample alone,
     /// and is counted in [`listener_panics`](crate::ParticipantCounters::listener_panics).
     ///
     /// Samples go through the reader all the same: its QoS decides which come. The values of those that have come together
@@ -386,9 +386,9 @@ impl<T: TopicSupport> DataReader<T> {
         shared.core.call_listener_later(shared.guid.entity);
     }
 
-    /// Has samples stay in the reader again, also those that came together with the one that is being handed out, and waits
-    /// until a call of what [took each](Self::take_each) has returned, but in such a call, or in one of a listener, for nobody.
-    /// Not to be called with a lock held that it takes.
+    /// Drops what [took each](Self::take_each): samples stay in the reader again, also those that came together with the one
+    /// that is being handed out. Waits until a call of it has returned, unless this is such a call itself, or one of a
+    /// listener. Not to be called with a lock held that it takes.
     pub fn stop_taking(&self) {
         self.handle.shared.stop_taking();
     }
