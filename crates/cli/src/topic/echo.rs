@@ -1,13 +1,17 @@
 //! `tickwire topic echo`: the samples of a topic, whose type and QoS are learned from its writers.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use tickwire::{DataReader, InstanceHandle, Serialized};
+use tickwire::cdr::TypeDescription;
+use tickwire::{
+    DataReader, InstanceHandle, Sample, SampleIdentity, Samples, SequenceNumber, Serialized,
+};
 
 use super::field::FieldPath;
-use super::learn::{LearnedType, TypeOptions};
+use super::learn::{LearnedType, TypeFile, TypeOptions};
 use super::losses::Losses;
 use super::sample::{Lines, Shape};
 use super::subscription::{Interest, Subscription, SubscriptionOptions};
@@ -21,7 +25,9 @@ use crate::output::{note, stdout};
     long_about = "\
 Prints each sample of a topic as one JSON object a line. The writers are found by discovery, which \
 is waited for; the type is asked of the participant that writes it; the reader is made to match what \
-the writers offer. Samples of a type that nobody describes are printed in hexadecimal.
+the writers offer. Samples of a type that nobody describes are printed in hexadecimal. With --idl, \
+where no writer is there yet, there is a reader all the same, for those who wait for one before they \
+write; if it is not what the writers offer, it is made anew when they come.
 
 The end of an instance is a line of its own: {\"disposed\":{KEY}} or {\"unregistered\":{KEY}}. With \
 --info, samples become {\"writer\":..., \"sequence_number\":..., \"source_timestamp\":..., \
@@ -88,29 +94,29 @@ enum EchoFormat {
 
 impl Arguments {
     pub(crate) fn run(self) -> Result<()> {
-        let mut subscription = self.subscription.begin("tickwire topic echo")?;
+        let file = self.ty.compile()?;
+        let of_file = file.as_ref().map(TypeFile::alone).transpose()?.flatten();
+        let mut subscription =
+            (self.subscription).begin_as("tickwire topic echo", |participant| participant)?;
         if self.once {
             subscription.limit(1);
         }
-        let ty = LearnedType::of(&subscription.participant, &subscription.writers, &self.ty)?;
+        if let Some(description) = of_file {
+            self.check(&description)?;
+            subscription.read_ahead(&self.interest(&LearnedType::described(description)))?;
+        }
+        subscription.wait_for_writers(&self.subscription.network)?;
+        let (participant, writers) = (&subscription.participant, &subscription.writers);
+        let ty = LearnedType::of(participant, writers, file.as_ref())?;
         match &ty.description {
-            Some(description) => {
-                let field = self.field.as_ref().map(|field| field.check(description));
-                let format = self.format.as_ref().map(|format| format.check(description));
-                let checks = field.into_iter().chain(format);
-                checks.collect::<Result<(), _>>().map_err(Failure::usage)?;
-            }
+            Some(description) => self.check(description)?,
             None if self.field.is_some() || self.format.is_some() || self.filter.is_some() => {
                 let failure = Failure::new("without the type, samples have no fields");
                 return Err(failure.hint("`--idl FILE` takes it from a file of IDL"));
             }
             None => note("samples are printed in hexadecimal"),
         }
-        let reader = subscription.reader(Interest {
-            ty: ty.to_dynamic(),
-            history: true,
-            filter: self.filter.as_deref(),
-        })?;
+        let reader = subscription.reader(&self.interest(&ty))?;
         let is_array = self.output == EchoFormat::Json;
         let shape = match (self.field, self.format) {
             (Some(field), _) => Shape::Field(field),
@@ -119,13 +125,31 @@ impl Arguments {
             _ => Shape::Value,
         };
         let lines = Lines::new(ty.description, shape);
-        print(&subscription, &reader, lines, is_array)
+        let first = subscription.first(&reader);
+        print(&subscription, &reader, first, lines, is_array)
+    }
+
+    fn interest<'a>(&'a self, ty: &'a LearnedType) -> Interest<'a> {
+        Interest {
+            ty,
+            history: true,
+            filter: self.filter.as_deref(),
+        }
+    }
+
+    /// Whether samples of the type have what is to be shown.
+    fn check(&self, of: &TypeDescription) -> Result<()> {
+        let field = self.field.as_ref().map(|field| field.check(of));
+        let format = self.format.as_ref().map(|format| format.check(of));
+        let checks = field.into_iter().chain(format);
+        checks.collect::<Result<(), _>>().map_err(Failure::usage)
     }
 }
 
 fn print(
     subscription: &Subscription,
     reader: &DataReader<Serialized>,
+    mut first: Vec<Samples<Serialized>>,
     mut lines: Lines,
     is_array: bool,
 ) -> Result<()> {
@@ -135,15 +159,29 @@ fn print(
     if is_array {
         write!(out, "[")?;
     }
+    // What came first may come again.
+    let mut known = BTreeSet::new();
     while subscription.wanted(printed) > 0 && !subscription.is_over() {
-        // What it was, if anything, shows below.
-        let _news = news.wait(subscription.rest(FOREVER));
-        for sample in reader.take().iter() {
+        let first = first.pop();
+        let is_first = first.is_some();
+        let samples = first.unwrap_or_else(|| {
+            // What it was, if anything, shows below.
+            let _news = news.wait(subscription.rest(FOREVER));
+            reader.take()
+        });
+        for sample in samples.iter() {
             if subscription.wanted(printed) == 0 {
                 break;
             }
             // Without a key there is no instance that could end; the writer went.
             if sample.data().is_none() && sample.info().instance == InstanceHandle::KEYLESS {
+                continue;
+            }
+            let is_again = identity(sample).is_some_and(|identity| match is_first {
+                true => !known.insert(identity),
+                false => known.contains(&identity),
+            });
+            if is_again {
                 continue;
             }
             let Some(line) = lines.line(sample) else {
@@ -166,6 +204,12 @@ fn print(
     }
     losses.add(shapeless, "ends of instances, which have no such fields");
     subscription.conclude(printed, &losses)
+}
+
+/// Which sample it is. The end of an instance whose writer has vanished is none.
+fn identity(sample: &Sample<Serialized>) -> Option<SampleIdentity> {
+    let identity = sample.info().identity();
+    (identity.sequence_number != SequenceNumber::UNKNOWN).then_some(identity)
 }
 
 /// An hour.

@@ -8,6 +8,7 @@ use clap::Args;
 use tickwire::cdr::TypeDescription;
 use tickwire::error::TypeError;
 use tickwire::{DomainParticipant, DynamicType, EndpointData};
+use tickwire_idl::{Compilation, TopicTypeError};
 
 use crate::failure::{Failure, Result};
 use crate::idl::source::CompileOptions;
@@ -37,70 +38,108 @@ impl TypeOptions {
         self.idl.is_some()
     }
 
-    /// The type in the file, under the name that the endpoints announce.
-    fn description(&self, announced: &str) -> Result<Option<TypeDescription>> {
-        let Some(file) = &self.idl else {
-            return Ok(None);
-        };
-        let compilation = self.compile.compile_and_tell(&[file])?;
-        let described = match &self.type_name {
-            Some(name) => compilation.topic_type(Some(name)),
-            None => compilation
-                .topic_type(Some(announced))
-                .or_else(|error| compilation.topic_type(None).map_err(|_| error)),
-        };
-        let mut description = described.map_err(|error| {
-            let names =
-                "`--type` names one; the file may need other `-I`, `-D` or `--extensibility`";
-            Failure::new(error).hint(names)
-        })?;
-        description.name = announced.into();
-        Ok(Some(description))
+    /// The types of the file, if one is given. Standard error says what is wrong and what is doubtful in it.
+    pub(super) fn compile(&self) -> Result<Option<TypeFile<'_>>> {
+        let file = self.idl.as_ref();
+        let compiled = file.map(|file| self.compile.compile_and_tell(&[file]));
+        let compiled = compiled.transpose()?;
+        Ok(compiled.map(|compilation| TypeFile {
+            compilation,
+            type_name: self.type_name.as_deref(),
+        }))
     }
+}
+
+/// A file of IDL that has the topic's type.
+pub(super) struct TypeFile<'a> {
+    compilation: Compilation,
+    /// Which of its types that is, if the command line says so.
+    type_name: Option<&'a str>,
+}
+
+impl TypeFile<'_> {
+    /// The type, if it takes no endpoint that announces its name to tell which one it is.
+    pub(super) fn alone(&self) -> Result<Option<TypeDescription>> {
+        match self.compilation.topic_type(self.type_name) {
+            Ok(description) => Ok(Some(description)),
+            Err(TopicTypeError::Unnamed { .. }) => Ok(None),
+            Err(error) => Err(no_type(error)),
+        }
+    }
+
+    /// The type, under the name that the endpoints announce.
+    fn announced(&self, name: &str) -> Result<TypeDescription> {
+        let described = match self.type_name {
+            Some(name) => self.compilation.topic_type(Some(name)),
+            None => {
+                let announced = self.compilation.topic_type(Some(name));
+                announced.or_else(|error| self.compilation.topic_type(None).map_err(|_| error))
+            }
+        };
+        let mut description = described.map_err(no_type)?;
+        description.name = name.into();
+        Ok(description)
+    }
+}
+
+fn no_type(error: TopicTypeError) -> Failure {
+    let names = "`--type` names one; the file may need other `-I`, `-D` or `--extensibility`";
+    Failure::new(error).hint(names)
 }
 
 /// A type as far as its endpoints tell.
 #[derive(Default)]
 pub(super) struct LearnedType {
-    pub(super) name: String,
-    pub(super) has_key: bool,
+    name: String,
+    has_key: bool,
     pub(super) description: Option<TypeDescription>,
 }
 
 impl LearnedType {
     /// As told by the first endpoint's participant that tells: those that announce types are asked first. If
-    /// none tells, standard error says why. Where `options` name a file, as that has it.
+    /// none tells, standard error says why. Where a file has it, as that has it.
     pub(super) fn of(
         participant: &DomainParticipant,
         endpoints: &[Arc<EndpointData>],
-        options: &TypeOptions,
+        file: Option<&TypeFile<'_>>,
     ) -> Result<Self> {
-        let mut learned = Self::default();
-        if let Some(first) = endpoints.first() {
-            learned.name.clone_from(&first.type_name);
-            learned.has_key = first.guid.entity.is_keyed();
-            learned.description = options.description(&first.type_name)?;
-        }
-        if learned.description.is_some() {
-            return Ok(learned);
+        let of_file = file.map(|file| match endpoints.first() {
+            Some(first) => file.announced(&first.type_name).map(Some),
+            None => file.alone(),
+        });
+        if let Some(description) = of_file.transpose()?.flatten() {
+            return Ok(Self::described(description));
         }
         let (told, untold): (Vec<_>, _) = endpoints.iter().partition(|data| announces_type(data));
-        let mut problems = Vec::new();
+        let (mut learned, mut problems) = (Self::default(), Vec::new());
         for endpoint in told.into_iter().chain(untold).take(MOST_ASKED) {
-            learned.name.clone_from(&endpoint.type_name);
-            learned.has_key = endpoint.guid.entity.is_keyed();
             match describe(participant, endpoint) {
-                Ok(description) => {
-                    learned.description = Some(description);
-                    return Ok(learned);
-                }
+                Ok(description) => return Ok(Self::described(description)),
                 Err(error) => {
+                    learned = Self::unknown(endpoint);
                     problems.push(format!("the type {} is not known: {error}", learned.name));
                 }
             }
         }
         problems.iter().for_each(note);
         Ok(learned)
+    }
+
+    pub(super) fn described(description: TypeDescription) -> Self {
+        Self {
+            name: description.name.to_string(),
+            has_key: description.has_key(),
+            description: Some(description),
+        }
+    }
+
+    /// As far as an endpoint tells that does not describe it.
+    pub(super) fn unknown(endpoint: &EndpointData) -> Self {
+        Self {
+            name: endpoint.type_name.clone(),
+            has_key: endpoint.guid.entity.is_keyed(),
+            description: None,
+        }
     }
 
     pub(super) fn to_dynamic(&self) -> DynamicType {

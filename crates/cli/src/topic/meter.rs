@@ -8,12 +8,13 @@ use std::time::{Duration, Instant};
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value};
 
+use super::learn::LearnedType;
 use super::losses::Losses;
 use super::subscription::{Interest, SubscriptionOptions};
 use crate::failure::{Failure, Result};
 use crate::output::{note, six_digits, stdout};
 use figures::{Bandwidth, Delay, Figures, Rate};
-use tickwire::{DynamicType, LatencyHistogram, ReaderLatency, ReceiveTimestamps};
+use tickwire::{LatencyHistogram, ReaderLatency, ReceiveTimestamps};
 use tickwire_profiles::parse_duration;
 
 /// Measure how often samples come
@@ -135,7 +136,7 @@ impl MeterOptions {
         if self.window.is_zero() {
             return Err(Failure::usage("`--window` must be longer than nothing"));
         }
-        let subscription = self
+        let mut subscription = self
             .subscription
             .begin_as(command, |participant| match hops {
                 true => participant
@@ -143,12 +144,11 @@ impl MeterOptions {
                     .receive_timestamps(ReceiveTimestamps::Software),
                 false => participant,
             })?;
+        subscription.wait_for_writers(&self.subscription.network)?;
         let first = subscription.writers.first();
-        let (name, has_key) = first.map_or(("", false), |writer| {
-            (writer.type_name.as_str(), writer.guid.entity.is_keyed())
-        });
-        let reader = subscription.reader(Interest {
-            ty: DynamicType::opaque(name, has_key),
+        let ty = first.map(|writer| LearnedType::unknown(writer));
+        let reader = subscription.reader(&Interest {
+            ty: &ty.unwrap_or_default(),
             history: false,
             filter: None,
         })?;

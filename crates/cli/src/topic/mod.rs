@@ -3,6 +3,7 @@
 //! Knows of a topic what its writers and readers announce, and of a type what their participants
 //! answer; no template, no configuration.
 
+mod ahead;
 mod definition;
 mod echo;
 mod field;

@@ -8,12 +8,14 @@ use tickwire::cdr::filter::{FilterError, FilterProblem};
 use tickwire::error::ContentFilterError;
 use tickwire::qos::{Durability, EndpointQos, Ownership, nearest_name};
 use tickwire::{
-    DataReader, DataReaderQos, DomainParticipant, DomainParticipantBuilder, Driving, DynamicType,
-    EndpointData, Serialized, StateMask, StatusMask, SubscriberQos, WaitSet,
+    DataReader, DataReaderQos, DomainParticipant, DomainParticipantBuilder, Driving, EndpointData,
+    Samples, Serialized, StateMask, StatusMask, SubscriberQos, Topic, WaitSet,
 };
 use tickwire_profiles::Profile;
 use tickwire_profiles::parse_duration;
 
+use super::ahead::Ahead;
+use super::learn::LearnedType;
 use super::losses::Losses;
 use crate::failure::{Failure, Result};
 use crate::interrupt::Interrupt;
@@ -52,17 +54,21 @@ pub(super) type Writers = Vec<Arc<EndpointData>>;
 
 /// What a command wants of the samples.
 pub(super) struct Interest<'a> {
-    pub(super) ty: DynamicType,
+    pub(super) ty: &'a LearnedType,
     /// The samples that were written before, too.
     pub(super) history: bool,
     /// An expression that samples must meet.
     pub(super) filter: Option<&'a str>,
 }
 
-/// A topic's writers, found, and when to end.
+/// A topic's writers, and when to end.
 pub(super) struct Subscription {
     pub(super) participant: DomainParticipant,
+    /// Empty where one matched the reader that was made ahead, and left.
     pub(super) writers: Writers,
+    ahead: Option<Ahead<DataReader<Serialized>, DataReaderQos>>,
+    /// What a reader got that was made ahead and then replaced.
+    early: Option<Samples<Serialized>>,
     name: String,
     deadline: Option<Instant>,
     interrupt: Interrupt,
@@ -73,12 +79,7 @@ pub(super) struct Subscription {
 }
 
 impl SubscriptionOptions {
-    /// Joins the domain and waits for writers of the topic.
-    pub(super) fn begin(&self, command: &str) -> Result<Subscription> {
-        self.begin_as(command, |participant| participant)
-    }
-
-    /// The same as a participant that `adjust` has adjusted.
+    /// Joins the domain, by a participant that `adjust` has adjusted.
     pub(super) fn begin_as(
         &self,
         command: &str,
@@ -86,13 +87,15 @@ impl SubscriptionOptions {
     ) -> Result<Subscription> {
         let interrupt = Interrupt::catch()?;
         let deadline = self.timeout.map(|timeout| Instant::now() + timeout);
-        let mut subscription = Subscription {
+        Ok(Subscription {
             participant: self.network.join_as(command, |participant| {
                 // Whoever stops this command holds up reliable writers for no longer than that.
                 let participant = participant.lease_duration(LEASE);
                 adjust(participant.driving(Driving::Threaded))
             })?,
             writers: Vec::new(),
+            ahead: None,
+            early: None,
             name: self.name.clone(),
             deadline,
             interrupt,
@@ -102,9 +105,7 @@ impl SubscriptionOptions {
             profile: self.network.profile.clone(),
             awaits_rendezvous: !self.network.rendezvous.is_empty(),
             is_best_effort: self.best_effort,
-        };
-        subscription.wait_for_writers(&self.network)?;
-        Ok(subscription)
+        })
     }
 }
 
@@ -114,7 +115,30 @@ impl Subscription {
         self.limit = Some(limit);
     }
 
-    fn wait_for_writers(&mut self, network: &NetworkOptions) -> Result<()> {
+    /// Makes the reader although there is no writer to match, unless one shows itself in moments: somebody may wait
+    /// for a reader before he writes.
+    pub(super) fn read_ahead(&mut self, interest: &Interest<'_>) -> Result<()> {
+        let Some(ty) = &interest.ty.description else {
+            return Ok(());
+        };
+        let view = self.participant.discovery();
+        let found = view.wait_for(self.rest(MOMENTS), || self.find_writers());
+        if found.is_err() {
+            let qos = self.qos(&[], interest.history);
+            let topic = self.topic(interest.ty)?;
+            let endpoint = self.make(&topic, &qos, &[], interest.filter)?;
+            self.ahead = Some(Ahead {
+                guid: endpoint.guid(),
+                endpoint,
+                ty: ty.clone(),
+                qos,
+            });
+        }
+        Ok(())
+    }
+
+    /// Waits until the topic has writers.
+    pub(super) fn wait_for_writers(&mut self, network: &NetworkOptions) -> Result<()> {
         let domain = network.domain;
         let begin = Instant::now();
         let mut is_said = false;
@@ -155,11 +179,16 @@ impl Subscription {
         }
     }
 
-    /// The topic's writers, as far as they are known.
+    /// The topic's writers, as far as they are known. An empty list where the reader that was made ahead had one, which
+    /// has left.
     fn find_writers(&self) -> Option<Writers> {
         let mut writers = self.participant.discovery().publications();
         writers.retain(|writer| writer.topic_name == self.name);
-        (!writers.is_empty()).then_some(writers)
+        let has_matched = |ahead: &Ahead<DataReader<Serialized>, _>| {
+            ahead.endpoint.subscription_matched_status().total_count > 0
+        };
+        let is_found = !writers.is_empty() || self.ahead.as_ref().is_some_and(has_matched);
+        is_found.then_some(writers)
     }
 
     /// The topic that was probably meant.
@@ -169,24 +198,95 @@ impl Subscription {
         nearest_name(&self.name, names).map(str::to_owned)
     }
 
-    /// Asks for as much as all writers offer.
-    pub(super) fn reader(&self, interest: Interest<'_>) -> Result<DataReader<Serialized>> {
+    /// Asks for as much as all writers offer: the reader that was made ahead, if it does, or one in its place.
+    pub(super) fn reader(&mut self, interest: &Interest<'_>) -> Result<DataReader<Serialized>> {
         // Others may have shown up while the type was asked for.
         let found = self.find_writers();
-        let writers = found.as_ref().unwrap_or(&self.writers);
+        let writers = found.unwrap_or_else(|| self.writers.clone());
+        let qos = self.qos(&writers, interest.history);
+        let ahead = self.ahead.take().and_then(|ahead| {
+            let view = self.participant.discovery();
+            let ty = interest.ty.description.as_ref();
+            match ty.is_some_and(|ty| ahead.serves(&view, ty, &qos)) {
+                true => Some(ahead.endpoint),
+                false => {
+                    self.early = Some(ahead.endpoint.take());
+                    None
+                }
+            }
+        });
+        // One participant has no two types for a topic: the other reader is gone.
+        let ty = match &ahead {
+            Some(reader) => reader.topic().clone(),
+            None => self.topic(interest.ty)?,
+        };
+        let policies = qos.policies();
+        note(format_args!(
+            "topic `{}` of type {}: {}, and it is read as {} {}",
+            self.name,
+            ty.type_name(),
+            match writers.len() {
+                0 => "its writer has left".to_owned(),
+                count => format!(
+                    "{} {}",
+                    counted(count as u64, "writer offers", "writers offer"),
+                    distinct(writers.iter().map(loss_policies))
+                ),
+            },
+            policies.reliability.kind,
+            policies.durability,
+        ));
+        match ahead {
+            Some(reader) => Ok(reader),
+            None => self.make(&ty, &qos, &writers, interest.filter),
+        }
+    }
+
+    /// What comes before all else where the reader has taken the place of another, the last first: history, and what the
+    /// other got, of which a durable writer repeats to this one what it still has.
+    pub(super) fn first(&mut self, reader: &DataReader<Serialized>) -> Vec<Samples<Serialized>> {
+        let Some(early) = self.early.take().filter(|early| !early.is_empty()) else {
+            return Vec::new();
+        };
+        match reader.qos().policies().durability {
+            Durability::Volatile => vec![early],
+            _ => {
+                // Who has left repeats nothing, and the others may take their time.
+                let _late = reader.wait_for_historical_data(self.rest(PATIENCE));
+                vec![early, reader.take()]
+            }
+        }
+    }
+
+    /// Asks for as much as all offer; where nobody does, for what writers usually offer.
+    fn qos(&self, writers: &[Arc<EndpointData>], history: bool) -> DataReaderQos {
         let all = |offer: fn(&EndpointQos) -> bool| writers.iter().all(|data| offer(&data.qos));
+        let is_any = !writers.is_empty();
         let mut qos = DataReaderQos::default().keep_last(DEPTH);
-        let keep_some =
-            interest.history && all(|offered| offered.durability >= Durability::TransientLocal);
         if all(EndpointQos::is_reliable) && !self.is_best_effort {
             qos = qos.reliable();
         }
-        if keep_some {
+        if is_any && history && all(|offered| offered.durability >= Durability::TransientLocal) {
             qos = qos.transient_local();
         }
-        if all(|offered| offered.ownership == Ownership::Exclusive) {
+        if is_any && all(|offered| offered.ownership == Ownership::Exclusive) {
             qos = qos.exclusive();
         }
+        self.profile.adjust_reader(qos, &self.name)
+    }
+
+    fn topic(&self, ty: &LearnedType) -> Result<Topic<Serialized>> {
+        let topic = self.participant.topic_of(&self.name, ty.to_dynamic());
+        topic.map_err(Failure::new)
+    }
+
+    fn make(
+        &self,
+        topic: &Topic<Serialized>,
+        qos: &DataReaderQos,
+        writers: &[Arc<EndpointData>],
+        filter: Option<&str>,
+    ) -> Result<DataReader<Serialized>> {
         // A pattern matches no other pattern, so those that are there are asked for by name.
         let mut partitions = partitions(writers);
         partitions.extend([String::new(), "*".to_owned()]);
@@ -195,23 +295,8 @@ impl Subscription {
         // Whatever the profile says, the reader takes part at once.
         let subscriber = subscriber.autoenable_created_entities(true);
         let subscriber = self.participant.subscriber(subscriber);
-        let qos = self.profile.adjust_reader(qos, &self.name);
-        let policies = qos.policies();
-        let topic = self
-            .participant
-            .topic_of::<Serialized>(&self.name, interest.ty);
-        let topic = topic.map_err(Failure::new)?;
-        note(format_args!(
-            "topic `{}` of type {}: {} {}, and it is read as {} {}",
-            self.name,
-            topic.type_name(),
-            counted(writers.len() as u64, "writer offers", "writers offer"),
-            distinct(writers.iter().map(loss_policies)),
-            policies.reliability.kind,
-            policies.durability,
-        ));
-        let Some(expression) = interest.filter else {
-            return subscriber.reader(&topic, qos).map_err(Failure::new);
+        let Some(expression) = filter else {
+            return subscriber.reader(topic, qos.clone()).map_err(Failure::new);
         };
         let filtered = topic.filtered("tickwire topic echo", expression, &[]);
         let filtered = filtered.map_err(|error| {
@@ -231,7 +316,9 @@ impl Subscription {
                 false => failure,
             }
         })?;
-        subscriber.reader(&filtered, qos).map_err(Failure::new)
+        subscriber
+            .reader(&filtered, qos.clone())
+            .map_err(Failure::new)
     }
 
     /// What wakes a command that waits for samples.
@@ -306,6 +393,8 @@ pub(super) fn partitions(endpoints: &[Arc<EndpointData>]) -> Vec<String> {
 /// How long participants of these commands may say nothing.
 const LEASE: Duration = Duration::from_secs(5);
 
+/// Within this, writers that are there already have shown themselves.
+const MOMENTS: Duration = Duration::from_millis(300);
 /// How long to wait before saying that it may take longer.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// How often the end is thought of while waiting for a writer.

@@ -2,28 +2,26 @@
 
 mod input;
 mod offer;
+mod search;
 mod yaml;
 
 use std::fmt;
 use std::io;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use tickwire::cdr::dynamic::{self, Data, DataError, Omissions, Problem};
 use tickwire::cdr::{Representation, TypeDescription};
-use tickwire::qos::nearest_name;
 use tickwire::writer::ReaderStatus;
-use tickwire::{
-    DataWriter, DiscoveryView, DomainParticipant, EndpointData, Role, Serialized, WaitSet,
-};
+use tickwire::{DataWriter, DomainParticipant, Role, Serialized, WaitSet};
 use tickwire_profiles::parse_duration;
 
-use super::learn::{LearnedType, TypeOptions, announces_type};
+use super::learn::{LearnedType, TypeFile, TypeOptions};
 use crate::failure::{Failure, Result};
 use crate::interrupt::Interrupt;
 use crate::network::NetworkOptions;
 use crate::output::{counted, note};
+use search::{START_READERS, Search};
 
 /// Write samples to a topic
 #[derive(Args)]
@@ -32,9 +30,9 @@ use crate::output::{counted, note};
 Writes samples that are given as JSON, in the form in which `tickwire topic echo` prints them, or as \
 YAML. A decimal may be a number, or text such as \"101.50\", which keeps all digits. The type is \
 learned from a reader or a writer of the topic, which must be there, and not `topic echo`, which itself \
-learns it so; the writer is made to match the \
-readers, but for the policies that the `writer` and `publisher` parts of a --qos-file's profile set. \
-Without --rate and --count, each sample is written once. A best-effort reader confirms nothing: what the \
+learns it so; with --idl, here or there, the type is known, and neither waits for the other to begin. \
+The writer is made to match the readers, but for the policies that the `writer` and `publisher` parts \
+of a --qos-file's profile set. Without --rate and --count, each sample is written once. A best-effort reader confirms nothing: what the \
 network loses on the way to it, it misses.
 
 `-` reads samples from standard input as they come: a line that begins with `{` is one, other lines \
@@ -48,6 +46,7 @@ Examples:
   tickwire topic pub Quotes '{\"symbol\":\"ACME\",\"price\":101}'
   tickwire topic pub Quotes 'symbol: ACME' --defaults --rate 10 --count 100
   tickwire topic pub Quotes - --wait 2 < quotes.yaml
+  tickwire topic pub Quotes - --idl market.idl --wait 0 < quotes.yaml
   tickwire topic echo Quotes | tickwire topic pub Quotes - --domain 1"
 )]
 pub(crate) struct Arguments {
@@ -78,7 +77,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     defaults: bool,
 
-    /// Readers to wait for before the first sample [default: one, and those that come with it]
+    /// Readers to wait for before the first sample; with 0 it is written even if nobody reads, though without --idl
+    /// somebody must be there who tells the type [default: one, and those that come with it]
     #[arg(short, long, value_name = "N")]
     wait: Option<usize>,
 
@@ -115,36 +115,43 @@ impl Arguments {
     pub(crate) fn run(self) -> Result<()> {
         let interrupt = Interrupt::catch()?;
         let samples = self.samples()?;
+        let file = self.ty.compile()?;
+        let known = file.as_ref().map(TypeFile::alone).transpose()?.flatten();
+        // What is wrong with a sample does not depend on who is there to take it.
+        known.iter().try_for_each(|ty| self.check(&samples, ty))?;
         let participant = self.network.join("tickwire topic pub")?;
-        let endpoints = self.wait_for_endpoints(&participant)?;
-        let learned = LearnedType::of(&participant, &endpoints, &self.ty)?;
+        let mut search = Search {
+            arguments: &self,
+            view: participant.discovery(),
+            begin: Instant::now(),
+            knows_type: known.is_some(),
+            own: None,
+        };
+        let ahead = match &known {
+            Some(ty) if !search.is_soon_over() && self.wanted() > 0 => {
+                // It may be a writer that they wait for, as `tickwire topic echo` does.
+                Some(self.writer_ahead(&participant, ty)?)
+            }
+            _ => None,
+        };
+        search.own = ahead.as_ref().map(|ahead| ahead.guid);
+        let endpoints = search.endpoints_in_time()?;
+        let learned = LearnedType::of(&participant, &endpoints, file.as_ref())?;
         let Some(ty) = learned.description else {
             let failure = Failure::new("without the type, no sample can be encoded");
             return Err(failure.hint(
                 "`--idl FILE` takes it from a file of IDL; or let the topic's programs announce types (TypeInformation)",
             ));
         };
+        self.check(&samples, &ty)?;
         let readers = endpoints.iter().filter(|data| data.role == Role::Reader);
         let readers: Vec<_> = readers.cloned().collect();
-        let encoder = |representation| Encoder {
-            ty: ty.clone(),
-            representation,
-            omissions: match self.defaults {
-                true => Omissions::Defaulted,
-                false => Omissions::Refused,
-            },
-        };
-        // What is wrong with a sample does not depend on who is there to take it.
-        let any = encoder(Representation::Xcdr2);
-        for sample in samples.iter().flatten() {
-            any.encode(sample).map_err(Failure::into_usage)?;
-        }
         if readers.len() < self.wanted() {
             return Err(self.too_few(readers.len()));
         }
-        let writer = self.writer(&participant, &ty, &readers)?;
+        let writer = self.writer(&participant, &ty, &readers, ahead)?;
         let mut output = Output {
-            encoder: encoder(offer::offered(&writer)),
+            encoder: self.encoder(&ty, offer::offered(&writer)),
             writer,
             written: 0,
         };
@@ -186,82 +193,27 @@ impl Arguments {
         Ok(samples)
     }
 
+    fn encoder(&self, ty: &TypeDescription, representation: Representation) -> Encoder {
+        Encoder {
+            ty: ty.clone(),
+            representation,
+            omissions: match self.defaults {
+                true => Omissions::Defaulted,
+                false => Omissions::Refused,
+            },
+        }
+    }
+
+    /// Whether the samples of the command line are of the type.
+    fn check(&self, samples: &[Option<Data>], ty: &TypeDescription) -> Result<()> {
+        let any = self.encoder(ty, Representation::Xcdr2);
+        let mut samples = samples.iter().flatten();
+        samples.try_for_each(|sample| any.encode(sample).map(drop).map_err(Failure::into_usage))
+    }
+
     /// How many readers have to be there.
     fn wanted(&self) -> usize {
         self.wait.unwrap_or(1)
-    }
-
-    /// Whoever has the topic, as soon as there are as many readers as are wanted, or in the end: the writer
-    /// is to match them, and they tell the type.
-    fn wait_for_endpoints(
-        &self,
-        participant: &DomainParticipant,
-    ) -> Result<Vec<Arc<EndpointData>>> {
-        let view = participant.discovery();
-        let is_enough = |found: &Vec<_>| readers(found) >= self.wanted() && !found.is_empty();
-        // Who takes samples of any type does not tell this one; somebody else may be about to.
-        let is_told = |found: &Vec<_>| {
-            self.ty.is_given() || found.iter().any(|data: &Arc<_>| announces_type(data))
-        };
-        let find = || Some(self.endpoints(&view)).filter(|all| is_enough(all) && is_told(all));
-        let soon = view.wait_for(self.timeout.min(SOON), find);
-        let found = soon.or_else(|late| {
-            let rest = self.timeout.saturating_sub(SOON);
-            if rest.is_zero() {
-                return Err(late);
-            }
-            note(format_args!(
-                "waiting for {} of the topic `{}`, for {:?} at most",
-                counted(self.wanted() as u64, "reader", "readers"),
-                self.name,
-                self.timeout
-            ));
-            view.wait_for(rest, find)
-        });
-        let mut found = found.unwrap_or_else(|_| self.endpoints(&view));
-        if found.is_empty() {
-            return Err(self.nobody(&view));
-        }
-        if !is_enough(&found) {
-            return Ok(found);
-        }
-        // Readers that are there already announce themselves within moments of each other.
-        let begin = Instant::now();
-        while self.wait.is_none() && begin.elapsed() < self.timeout {
-            let more = || Some(self.endpoints(&view)).filter(|all| all.len() != found.len());
-            match view.wait_for(QUIET, more) {
-                Ok(all) => found = all,
-                Err(_) => break,
-            }
-        }
-        Ok(found)
-    }
-
-    /// Who has the topic, readers first.
-    fn endpoints(&self, view: &DiscoveryView<'_>) -> Vec<Arc<EndpointData>> {
-        let mut found = [view.subscriptions(), view.publications()].concat();
-        found.retain(|data| data.topic_name == self.name);
-        found
-    }
-
-    fn nobody(&self, view: &DiscoveryView<'_>) -> Failure {
-        let (domain, name) = (self.network.domain, &self.name);
-        let failure = Failure::new(format_args!(
-            "nobody in domain {domain} has the topic `{name}`, so {}",
-            match self.ty.is_given() {
-                true => "nobody would get the samples",
-                false => "its type is not known",
-            }
-        ));
-        let all = [view.subscriptions(), view.publications()].concat();
-        let names = all.iter().map(|data| data.topic_name.as_str());
-        failure.hint(match nearest_name(name, names) {
-            Some(near) => format!("there is a topic `{near}`"),
-            None => format!(
-                "`tickwire topic ls {}` lists the topics",
-                self.network.again()
-            ),
-        })
     }
 
     fn too_few(&self, found: usize) -> Failure {
@@ -270,7 +222,7 @@ impl Arguments {
             self.name,
             counted(self.wanted() as u64, "reader", "readers")
         ));
-        failure.hint("start readers first, or write to nobody with `--wait 0`")
+        failure.hint(START_READERS)
     }
 
     fn wait_for_readers(&self, writer: &DataWriter<Serialized>) -> Result<()> {
@@ -430,12 +382,6 @@ impl Encoder {
     }
 }
 
-/// How many of the endpoints read.
-fn readers(endpoints: &[Arc<EndpointData>]) -> usize {
-    let readers = endpoints.iter().filter(|data| data.role == Role::Reader);
-    readers.count()
-}
-
 fn parse_rate(text: &str) -> Result<f64, String> {
     let rate: f64 = text
         .parse()
@@ -445,12 +391,6 @@ fn parse_rate(text: &str) -> Result<f64, String> {
         false => Err("expected 0.000001 to 1000000 samples a second".to_owned()),
     }
 }
-
-/// Without another reader for so long, all have come.
-const QUIET: Duration = Duration::from_millis(300);
-
-/// How soon one who waits is told what for.
-const SOON: Duration = Duration::from_secs(1);
 
 /// What a best-effort reader may need to take what waits in its socket.
 const LINGER: Duration = Duration::from_millis(200);

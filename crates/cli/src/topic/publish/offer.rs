@@ -12,16 +12,43 @@ use tickwire::{
 
 use super::Arguments;
 use crate::failure::{Failure, Result};
+use crate::topic::ahead::Ahead;
 use crate::topic::subscription::partitions;
 
 impl Arguments {
-    /// Offers what the profile says, else what all readers ask for.
+    /// A writer that is made before anybody is there to read.
+    pub(super) fn writer_ahead(
+        &self,
+        participant: &DomainParticipant,
+        ty: &TypeDescription,
+    ) -> Result<AheadWriter> {
+        let qos = self.qos(ty, &[]);
+        let endpoint = self.make(participant, ty, &qos, &[])?;
+        Ok(Ahead {
+            guid: endpoint.guid(),
+            endpoint,
+            ty: ty.clone(),
+            qos,
+        })
+    }
+
+    /// The writer that was made ahead, if it does for the readers, or one in its place that is made to match them.
     pub(super) fn writer(
         &self,
         participant: &DomainParticipant,
         ty: &TypeDescription,
         readers: &[Arc<EndpointData>],
+        ahead: Option<AheadWriter>,
     ) -> Result<DataWriter<Serialized>> {
+        let qos = self.qos(ty, readers);
+        match ahead.filter(|ahead| ahead.serves(&participant.discovery(), ty, &qos)) {
+            Some(ahead) => Ok(ahead.endpoint),
+            None => self.make(participant, ty, &qos, readers),
+        }
+    }
+
+    /// Offers what the profile says, else what all readers ask for.
+    fn qos(&self, ty: &TypeDescription, readers: &[Arc<EndpointData>]) -> DataWriterQos {
         let requested = || readers.iter().map(|data| &data.qos);
         // What was published stays when the command ends.
         let mut qos = DataWriterQos::default()
@@ -44,6 +71,16 @@ impl Arguments {
         if qos.policies().data_representation.is_empty() {
             qos = qos.representation([id(representation(ty, readers))]);
         }
+        qos
+    }
+
+    fn make(
+        &self,
+        participant: &DomainParticipant,
+        ty: &TypeDescription,
+        qos: &DataWriterQos,
+        readers: &[Arc<EndpointData>],
+    ) -> Result<DataWriter<Serialized>> {
         let publisher = PublisherQos::default().partition(partitions(readers));
         let publisher = (self.network.profile).adjust_publisher(publisher, &self.name);
         // Whatever the profile says, the writer takes part at once.
@@ -52,9 +89,12 @@ impl Arguments {
         let ty = DynamicType::described(ty.clone());
         let topic = participant.topic_of::<Serialized>(&self.name, ty);
         let topic = topic.map_err(Failure::new)?;
-        publisher.writer(&topic, qos).map_err(Failure::new)
+        publisher.writer(&topic, qos.clone()).map_err(Failure::new)
     }
 }
+
+/// A writer that was made before anybody was there to read.
+pub(super) type AheadWriter = Ahead<DataWriter<Serialized>, DataWriterQos>;
 
 /// How samples are to be encoded: the first representation that the writer offers.
 pub(super) fn offered(writer: &DataWriter<Serialized>) -> Representation {

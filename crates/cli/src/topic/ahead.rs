@@ -1,0 +1,26 @@
+//! An endpoint that is made before anybody is there whom it could match: somebody may wait for it, as these
+//! commands wait for others.
+
+use tickwire::cdr::TypeDescription;
+use tickwire::{DiscoveryView, Guid};
+
+/// Such a reader or writer, and as what it was made.
+pub(super) struct Ahead<E, Q> {
+    pub(super) endpoint: E,
+    pub(super) guid: Guid,
+    pub(super) ty: TypeDescription,
+    pub(super) qos: Q,
+}
+
+impl<E, Q: PartialEq> Ahead<E, Q> {
+    /// Whether it does as well as one that is made, of that type and with that QoS, to match those who are there now:
+    /// whether both are the same, and nobody there fails to match this one.
+    pub(super) fn serves(&self, view: &DiscoveryView<'_>, ty: &TypeDescription, qos: &Q) -> bool {
+        // Where names differ, the verdicts say whether that matters.
+        let mut ty = ty.clone();
+        ty.name = self.ty.name.clone();
+        let pairs = view.pairs().into_iter();
+        let mut own = pairs.filter(|pair| [pair.writer, pair.reader].contains(&self.guid));
+        *qos == self.qos && ty == self.ty && own.all(|pair| pair.verdict.is_match())
+    }
+}
