@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::learn::LearnedType;
 use super::losses::Losses;
@@ -31,7 +31,8 @@ null. The type need not be known. Ends of instances are no samples. Lost samples
 Examples:
   tickwire topic hz Quotes
   tickwire topic hz Quotes --window 10s --timeout 60s
-  tickwire topic hz Quotes -n 1000 -o jsonl | jq .rate_hz"
+  tickwire topic hz Quotes -n 1000 -o jsonl | jq .rate_hz
+  tickwire topic hz Quotes -n 1000 -o json | jq '.[-1].rate_hz'    # of all"
 )]
 pub(crate) struct Hz {
     #[command(flatten)]
@@ -111,6 +112,8 @@ enum LineFormat {
     Table,
     /// A JSON object a line
     Jsonl,
+    /// One JSON array of these
+    Json,
 }
 
 impl Hz {
@@ -155,7 +158,7 @@ impl MeterOptions {
         let news = subscription.news_of(&reader);
         let mut losses = Losses::default();
         let (mut all, mut period) = (F::default(), F::default());
-        let (mut seen, mut table) = (0, Lines::new(self.output, hops));
+        let (mut seen, mut lines) = (0, Lines::new(self.output, hops));
         let begin = Instant::now();
         let mut line_at = begin + self.window;
         while subscription.wanted(seen) > 0 && !subscription.is_over() {
@@ -174,15 +177,16 @@ impl MeterOptions {
             }
             losses.report(&reader);
             if line_at <= Instant::now() {
-                table.write("", &period.row(self.window))?;
+                lines.write("", &period.row(self.window))?;
                 period.begin_period();
                 line_at += self.window;
             }
         }
-        table.write("all", &all.row(begin.elapsed()))?;
+        lines.write("all", &all.row(begin.elapsed()))?;
         for (hop, times) in reader.latency().iter().flat_map(hops_of) {
-            table.write(hop, &figures::row_of(times))?;
+            lines.write(hop, &figures::row_of(times))?;
         }
+        lines.end()?;
         if let Some(remark) = all.remark() {
             note(remark);
         }
@@ -206,7 +210,7 @@ fn hops_of(latency: &ReaderLatency) -> impl Iterator<Item = (&'static str, &Late
 struct Lines {
     format: LineFormat,
     label_width: usize,
-    has_header: bool,
+    has_begun: bool,
 }
 
 impl Lines {
@@ -214,26 +218,22 @@ impl Lines {
         Self {
             format,
             label_width: if hops { 19 } else { 3 },
-            has_header: false,
+            has_begun: false,
         }
     }
 
     fn write(&mut self, label: &str, row: &[(&'static str, Value)]) -> io::Result<()> {
         let mut out = stdout();
+        let is_first = !std::mem::replace(&mut self.has_begun, true);
         match self.format {
-            LineFormat::Jsonl => {
-                let scope = if label.is_empty() { "window" } else { label };
-                let mut object: Map<_, _> = [("scope".to_owned(), Value::from(scope))]
-                    .into_iter()
-                    .collect();
-                object.extend(
-                    row.iter()
-                        .map(|(name, value)| ((*name).to_owned(), six_digits(value))),
-                );
-                serde_json::to_writer(&mut out, &object)?;
+            LineFormat::Jsonl => writeln!(out, "{}", object(label, row))?,
+            // The comma comes with the next one.
+            LineFormat::Json => {
+                let before = if is_first { "[" } else { "," };
+                write!(out, "{before}\n{}", object(label, row))?;
             }
             LineFormat::Table => {
-                if !std::mem::replace(&mut self.has_header, true) {
+                if is_first {
                     write!(out, "{:1$}", "", self.label_width)?;
                     for (name, _) in row {
                         write!(out, " {name:>11}")?;
@@ -248,9 +248,25 @@ impl Lines {
                         None => write!(out, " {:>11}", "-")?,
                     }
                 }
+                writeln!(out)?;
             }
         }
-        writeln!(out)?;
         out.flush()
     }
+
+    /// After the last line.
+    fn end(self) -> io::Result<()> {
+        match self.format {
+            LineFormat::Json => writeln!(stdout(), "\n]"),
+            LineFormat::Jsonl | LineFormat::Table => Ok(()),
+        }
+    }
+}
+
+fn object(label: &str, row: &[(&'static str, Value)]) -> Value {
+    let scope = if label.is_empty() { "window" } else { label };
+    let figures = row.iter();
+    let figures = figures.map(|(name, value)| ((*name).to_owned(), six_digits(value)));
+    let scope = ("scope".to_owned(), Value::from(scope));
+    Value::Object(std::iter::once(scope).chain(figures).collect())
 }

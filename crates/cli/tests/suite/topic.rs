@@ -610,6 +610,38 @@ fn rates_sizes_and_delays_are_measured() {
 }
 
 #[test]
+fn figures_can_be_one_array() {
+    let domain = Domain::reserve();
+    let participant = participant(&domain);
+    let topic = participant.topic::<Quote>("Quotes").expect("a topic");
+    let qos = DataWriterQos::default().keep_all();
+    let writer = participant.writer_with(&topic, qos).expect("a writer");
+    let child = Command::new(env!("CARGO_BIN_EXE_tickwire"))
+        .args(["topic", "hz", "Quotes", "-d", &domain.id, "-o", "json"])
+        .args(["-n", "4", "--timeout", "30s", "--window", "1ms"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the built binary starts");
+    writer.wait_for_matched(1, PATIENCE).expect("a match");
+    for price in 0..4 {
+        writer.write(&quote("A", price, None)).expect("room");
+        // A period that ends between two of them has a line of its own.
+        writer
+            .wait_for_acknowledgments(PATIENCE)
+            .expect("it has come");
+    }
+    let output = child.wait_with_output().expect("it ends");
+    let printed = String::from_utf8(output.stdout).expect("text");
+    assert_eq!(output.status.code(), Some(0), "{printed}");
+    let figures: Vec<Value> = serde_json::from_str(&printed).expect("one array");
+    let (all, windows) = figures.split_last().expect("an object for all");
+    assert_eq!((&all["scope"], &all["samples"]), (&json!("all"), &json!(4)));
+    assert!(all["rate_hz"].as_f64() > Some(0.0), "{all}");
+    assert!(windows.iter().all(|window| window["scope"] == "window"));
+}
+
+#[test]
 fn an_echo_that_is_stopped_holds_up_no_writer() {
     let domain = Domain::reserve();
     let participant = participant(&domain);
