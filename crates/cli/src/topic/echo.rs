@@ -35,7 +35,8 @@ The end of an instance is a line of its own: {\"disposed\":{KEY}} or {\"unregist
 
 --filter takes the SQL subset of DDS (1.4, Annex B); writers keep back what it is not true of, if \
 they can. --format takes text with places: {FIELD} and {$writer}, {$sequence_number}, {$time}, \
-{$latency_us}; \\n and \\t as usual, {{ for a brace.
+{$latency_us}; \\n and \\t as usual, {{ for a brace. A decimal stands there as people write it, such as \
+101.50; as JSON it is mantissa and exponent, so that `tickwire topic pub` writes the very same.
 
 Lost samples are reported on standard error, and all that was not shown at the end. A paused \
 terminal never slows the writers down: what does not fit in memory meanwhile is counted as lost. \
