@@ -95,6 +95,7 @@ impl Polled {
 
     /// Waits for `timeout`, not past `deadline`, and not once `interrupter` is used, for something to do and does it, in the
     /// lanes that nobody else is working in. False if there is none.
+    #[inline(always)]
     fn turn(
         &self,
         core: &Core,
@@ -120,6 +121,18 @@ impl Polled {
             lane.end_look(core, now);
             return Ok(true);
         }
+        self.turn_after(core, data, looks, (timeout, deadline), interrupter)
+    }
+
+    /// The same after `looks` at samples that have found none.
+    fn turn_after(
+        &self,
+        core: &Core,
+        mut data: Option<MutexGuard<'_, Lane>>,
+        looks: u32,
+        (timeout, deadline): (Duration, Instant),
+        interrupter: Option<&Waker>,
+    ) -> Result<bool, PollError> {
         let mut control = self.try_lock_control();
         let locked = |lane: &Option<_>, kind| lane.is_some().then_some(kind);
         let kinds = [
@@ -267,6 +280,7 @@ impl Polled {
 
 /// Takes samples, if there are some, where the participant polls busily: they are what it looks for most. The data lane
 /// asks its logs and its socket for them up to `times`, and says when they came; then nothing else is reported.
+#[inline(always)]
 fn look(core: &Core, data: &mut Lane, times: u32) -> Option<Instant> {
     let may_look = !core.busy_poll.is_zero() && data.may_look();
     let times = match data.has_logs() {

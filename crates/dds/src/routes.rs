@@ -132,9 +132,13 @@ impl RouteCache {
         writer: Guid,
     ) -> Option<&Arc<dyn ReaderEndpoint>> {
         self.refresh(directory);
-        let bytes = writer.prefix.0.iter().chain(&writer.entity.0);
-        let mixed = bytes.fold(0, |mixed, byte| mixed ^ byte);
-        let place = &mut self.recent[usize::from(mixed ^ mixed >> 4) % RECENT];
+        let (words, _) = writer.prefix.0.as_chunks::<4>();
+        let entity = u32::from_ne_bytes(writer.entity.0);
+        let words = words.iter().map(|&word| u32::from_ne_bytes(word));
+        let mixed = words.fold(entity, |mixed, word| mixed ^ word);
+        let mixed = mixed ^ mixed >> 16;
+        let [mixed, ..] = (mixed ^ mixed >> 8 ^ mixed >> 4 ^ mixed >> 12).to_le_bytes();
+        let place = &mut self.recent[usize::from(mixed) % RECENT];
         let is_that = |recent: &Recent| recent.reader == reader && recent.writer == writer;
         if !place.as_ref().is_some_and(is_that) {
             let routes = &self.routes;

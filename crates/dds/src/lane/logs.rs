@@ -6,11 +6,11 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tickwire_base::Instant;
-use tickwire_rtps::wire::{Arrival, Guid};
+use tickwire_rtps::wire::{Arrival, Context, Guid};
 use tickwire_transport::shm::{BorrowError, Copied, LogReader, NextError};
 use tickwire_transport::{Poller, Ready, WaitError};
 
-use super::{Discovered, Lane, Lies, Work};
+use super::{Discovered, Lane, Lies, Work, plain};
 use crate::clock;
 use crate::core::Core;
 use crate::loan::{Holdable, Whereabouts};
@@ -60,6 +60,8 @@ impl Batch {
 
 struct Followed {
     writer: Guid,
+    /// What is known about all samples in it.
+    context: Context<'static>,
     reader: LogReader,
     hold: Hold,
     /// Of its losses, those that have been counted.
@@ -325,6 +327,7 @@ impl Lane {
             match notice {
                 Notice::Begin(writer, reader) => followed.push(Followed {
                     writer,
+                    context: plain::context(writer.prefix),
                     reader,
                     hold: match core.has_one_data_lane() {
                         true => Hold::UntilTurn,
@@ -364,7 +367,8 @@ impl Work {
                 count(shm, batch.records.len(), batch.payload_len());
                 let (writer, bytes) = (log.writer, &batch.bytes);
                 let batch = (bytes.as_slice(), batch.records.as_slice());
-                let rest = self.take_plain(core, writer, time, batch, &mut discovered);
+                let of = (writer.entity, &mut log.context);
+                let rest = self.take_plain(core, of, time, batch, &mut discovered);
                 if !rest.is_empty() {
                     self.hand_on(core, time, Lies::default(), &mut discovered, |dispatch| {
                         dispatch.records(writer, bytes, rest);

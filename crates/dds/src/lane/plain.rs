@@ -5,10 +5,10 @@ use std::slice;
 use std::sync::Arc;
 
 use tickwire_base::{Instant, Timestamp};
-use tickwire_rtps::reader::Samples;
+use tickwire_rtps::reader::{NextChange, Samples};
 use tickwire_rtps::wire::{
-    Arrival, Context, Data, EntityId, Guid, InlineQos, MessageReader, PlainSample,
-    SerializedPayload,
+    Arrival, Context, Data, EntityId, Guid, GuidPrefix, InlineQos, MessageReader, PlainSample,
+    SequenceNumber, SerializedPayload,
 };
 use tickwire_transport::shm::Copied;
 
@@ -34,16 +34,22 @@ pub(crate) struct PlainSamples<'a> {
 
 enum Source<'a> {
     Records {
-        context: Context<'static>,
+        context: &'a mut Context<'static>,
         bytes: &'a [u8],
         rest: slice::Iter<'a, Copied>,
     },
     Message(MessageReader<'a>),
 }
 
+/// What is known about all samples of a log by the participant that writes to it.
+pub(super) fn context(of: GuidPrefix) -> Context<'static> {
+    *MessageReader::of(of).arrived(FROM_HERE).context()
+}
+
 impl<'a> PlainSamples<'a> {
     fn of_records(
-        writer: Guid,
+        writer: EntityId,
+        context: &'a mut Context<'static>,
         (now, timestamp): (Instant, Timestamp),
         bytes: &'a [u8],
         records: &'a [Copied],
@@ -52,11 +58,9 @@ impl<'a> PlainSamples<'a> {
             now,
             timestamp,
             reader: EntityId::UNKNOWN,
-            writer: writer.entity,
+            writer,
             source: Source::Records {
-                context: *MessageReader::of(writer.prefix)
-                    .arrived(FROM_HERE)
-                    .context(),
+                context,
                 bytes,
                 rest: records.iter(),
             },
@@ -89,6 +93,65 @@ impl<'a> PlainSamples<'a> {
         self.allowed = count;
     }
 
+    /// Who wrote them.
+    #[inline]
+    pub(crate) fn writer(&self) -> Guid {
+        self.context().source(self.writer)
+    }
+
+    /// When the kernel received them, if that is known.
+    #[inline]
+    pub(crate) fn kernel_timestamp(&self) -> Option<Timestamp> {
+        self.context().kernel_timestamp()
+    }
+
+    /// The next one, if it has that number and says nothing besides.
+    #[inline(always)]
+    pub(crate) fn next_of(&mut self, number: SequenceNumber) -> Option<NextChange<'a>> {
+        if self.allowed == 0 || number.0 == i64::MAX {
+            return None;
+        }
+        let change = match &mut self.source {
+            Source::Records { bytes, rest, .. } => {
+                let (sample, payload) = plain_sample(bytes, rest.as_slice())?;
+                if sample.number != number {
+                    return None;
+                }
+                rest.next();
+                NextChange {
+                    sequence_number: number,
+                    source_timestamp: Some(sample.timestamp),
+                    payload,
+                }
+            }
+            Source::Message(message) => {
+                let next = match self.next.take() {
+                    Some(next) => next,
+                    None => message.next_sample()?,
+                };
+                let is_of_them = (next.reader, next.writer) == (self.reader, self.writer);
+                let SerializedPayload::Data(payload) = next.payload else {
+                    self.next = Some(next);
+                    return None;
+                };
+                if !is_of_them
+                    || next.sequence_number != number
+                    || !next.inline_qos.bytes.is_empty()
+                {
+                    self.next = Some(next);
+                    return None;
+                }
+                NextChange {
+                    sequence_number: number,
+                    source_timestamp: message.context().source_timestamp,
+                    payload,
+                }
+            }
+        };
+        self.allowed -= 1;
+        Some(change)
+    }
+
     /// Whether nothing is left, and neither is anything else.
     pub(crate) fn is_done(&self) -> bool {
         match &self.source {
@@ -117,13 +180,7 @@ impl<'a> Samples<'a> for PlainSamples<'a> {
                 bytes,
                 rest,
             } => {
-                let record = rest.as_slice().first()?;
-                if record.tag != record::PLAIN_SAMPLE {
-                    return None;
-                }
-                let bytes = bytes.get(record.place.start..record.place.end)?;
-                // What cannot be read is left to those who count it.
-                let (sample, payload) = PlainSample::read(bytes).ok()?;
+                let (sample, payload) = plain_sample(bytes, rest.as_slice())?;
                 rest.next();
                 context.source_timestamp = Some(sample.timestamp);
                 Data {
@@ -151,19 +208,30 @@ impl<'a> Samples<'a> for PlainSamples<'a> {
     }
 }
 
+/// The first of these records, if it is a plain sample. What cannot be read is left to those who count it.
+#[inline(always)]
+fn plain_sample<'a>(bytes: &'a [u8], records: &[Copied]) -> Option<(PlainSample, &'a [u8])> {
+    let record = records.first()?;
+    if record.tag != record::PLAIN_SAMPLE {
+        return None;
+    }
+    let bytes = bytes.get(record.place.start..record.place.end)?;
+    PlainSample::read(bytes).ok()
+}
+
 impl Work {
     /// Delivers the plain samples before any other record of a log, or of one record that is a message. Says what is left.
     pub(super) fn take_plain<'a>(
         &mut self,
         core: &Core,
-        writer: Guid,
+        (writer, context): (EntityId, &'a mut Context<'static>),
         time: (Instant, Timestamp),
         (bytes, records): (&'a [u8], &'a [Copied]),
         discovered: &mut Discovered,
     ) -> &'a [Copied] {
         match records {
             [first, ..] if first.tag == record::PLAIN_SAMPLE => {
-                let mut samples = PlainSamples::of_records(writer, time, bytes, records);
+                let mut samples = PlainSamples::of_records(writer, context, time, bytes, records);
                 match (self.deliver_plain(core, &mut samples), samples.source) {
                     (true, Source::Records { rest, .. }) => rest.as_slice(),
                     _ => records,
@@ -216,7 +284,7 @@ impl Work {
 
     /// Delivers samples if there is one reader for them, and they need not show that their writer lives. False if not.
     fn deliver_plain(&mut self, core: &Core, samples: &mut PlainSamples<'_>) -> bool {
-        let writer = samples.context().source(samples.writer);
+        let writer = samples.writer();
         let routes = &mut self.routes;
         let only = routes.sole_reader(&core.directory, samples.reader, writer);
         let Some(only) = only else {
@@ -248,7 +316,7 @@ impl Work {
 
 #[cfg(test)]
 mod tests {
-    use tickwire_rtps::wire::{GuidPrefix, MessageWriter, SequenceNumber};
+    use tickwire_rtps::wire::MessageWriter;
 
     use super::*;
 
@@ -279,7 +347,9 @@ mod tests {
     fn given(all: &[(u8, Vec<u8>)], allowed: usize) -> (Vec<i64>, usize) {
         let (bytes, records) = records(all);
         let time = (Instant::ZERO, Timestamp::default());
-        let mut samples = PlainSamples::of_records(WRITER, time, &bytes, &records);
+        let mut context = context(WRITER.prefix);
+        let mut samples =
+            PlainSamples::of_records(WRITER.entity, &mut context, time, &bytes, &records);
         samples.allow(allowed);
         let mut numbers = Vec::new();
         while let Some(data) = samples.next_sample() {

@@ -56,6 +56,13 @@ impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
 
     fn receive_plain(&self, samples: &mut PlainSamples<'_>, outbox: &mut Outbox) -> ToTell {
         let mut state = lock(&self.state);
+        if state.take_straight(samples) {
+            if samples.is_done() || !self.keeps_all {
+                self.hand_out(state);
+                return ToTell::default();
+            }
+            state.leave_straight();
+        }
         state.handle_plain(samples, outbox);
         let settled = self.settle(&mut state);
         // What lies behind is answered first, where the samples can wait.

@@ -9,6 +9,7 @@ use super::collect::Query;
 use super::info::StateMask;
 use super::sample::Sample;
 use super::shared::{ReaderShared, ReaderState};
+use super::straight::Straight;
 use crate::listener::{calling, is_called};
 use crate::signal::lock;
 use crate::status::StatusMask;
@@ -27,8 +28,8 @@ pub(super) struct Each<T> {
     is_awaited: bool,
     /// Whether the reader has ended, and nobody is to hear of what it has left.
     has_ended: bool,
-    /// The collection that is handed out, empty otherwise.
-    samples: Vec<Sample<T>>,
+    /// What takes the shortest way.
+    pub(super) straight: Straight<T>,
 }
 
 impl<T> Default for Each<T> {
@@ -40,7 +41,7 @@ impl<T> Default for Each<T> {
             called: 0,
             is_awaited: false,
             has_ended: false,
-            samples: Vec::new(),
+            straight: Straight::default(),
         }
     }
 }
@@ -49,6 +50,12 @@ impl<T> Each<T> {
     /// Whether there is one, which may be being called.
     pub(super) fn is_set(&self) -> bool {
         self.is_set
+    }
+
+    /// Whether there is one that can be called.
+    #[inline]
+    pub(super) fn is_at_hand(&self) -> bool {
+        self.taker.is_some() && !self.is_being_called
     }
 }
 
@@ -135,7 +142,7 @@ impl<T: TopicSupport> ReaderShared<T> {
             return;
         }
         let mut has_called = false;
-        while state.inbox.cache.len() > 0 {
+        while !state.each.straight.is_empty() || state.inbox.cache.len() > 0 {
             let Some(mut taker) = state.each.taker.take() else {
                 break;
             };
@@ -143,17 +150,19 @@ impl<T: TopicSupport> ReaderShared<T> {
             state.each.is_being_called = true;
             state.each.called = number;
             has_called = true;
-            let mut samples = mem::take(&mut state.each.samples);
-            if !self.is_in_sets() && state.inbox.take_fresh(&mut samples) {
-                drop(state);
-            } else {
-                state.spare.push(samples);
-                samples = self.collect_of(state, &Query::ALL, None, true);
-            }
+            let is_straight = !state.each.straight.is_empty();
+            let (mut samples, len, is_fresh) = match is_straight {
+                true => {
+                    let (samples, len) = state.each.straight.take();
+                    drop(state);
+                    (samples, len, true)
+                }
+                false => self.collect_all(state),
+            };
             let mut count = 0;
             let mut hand_out = || {
                 // Not those that are left when it has been stopped or replaced.
-                while let Some(sample) = samples.get(count)
+                while let Some(sample) = samples.get(count).filter(|_| count < len)
                     && self.takers.load(Ordering::Relaxed) == number
                 {
                     count += 1;
@@ -167,11 +176,14 @@ impl<T: TopicSupport> ReaderShared<T> {
                 }
             });
             state = lock(&self.state);
-            if count < samples.len() {
-                state.inbox.put_back(samples.split_off(count));
+            if count < len {
+                state.inbox.put_back(samples.drain(count..len).collect());
             }
-            state.inbox.cache.recycle_all(&mut samples);
-            state.each.samples = samples;
+            if is_straight {
+                state.each.straight.come_back(samples);
+            } else {
+                state.take_back_handed(samples, is_fresh);
+            }
             if self.takers.load(Ordering::Relaxed) == number {
                 state.each.taker = Some(taker);
             } else {
@@ -193,5 +205,35 @@ impl<T: TopicSupport> ReaderShared<T> {
         if has_called && !state.each.is_set {
             self.show_left(state);
         }
+    }
+
+    /// All samples and how many those are, and whether they lie as they came.
+    fn collect_all(
+        &self,
+        mut state: MutexGuard<'_, ReaderState<T>>,
+    ) -> (Vec<Sample<T>>, usize, bool) {
+        if !self.is_in_sets() {
+            let mut samples = state.spare.pop().unwrap_or_default();
+            if state.inbox.take_fresh(&mut samples) {
+                let len = samples.len();
+                return (samples, len, true);
+            }
+            state.spare.push(samples);
+        }
+        let samples = self.collect_of(state, &Query::ALL, None, true);
+        let len = samples.len();
+        (samples, len, false)
+    }
+}
+
+impl<T: TopicSupport> ReaderState<T> {
+    /// Takes back what was collected and handed out.
+    fn take_back_handed(&mut self, mut samples: Vec<Sample<T>>, is_fresh: bool) {
+        let first = samples.first().filter(|_| is_fresh);
+        if first.is_some_and(|first| self.is_to_remember(first.info.writer)) {
+            let first = samples.swap_remove(0);
+            self.remember(first);
+        }
+        self.take_back(samples);
     }
 }

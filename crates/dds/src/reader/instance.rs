@@ -119,16 +119,22 @@ impl Instance {
     /// nothing is done, if it is otherwise.
     #[inline(always)]
     pub(super) fn goes_on(&mut self, arrival: &Arrival) -> bool {
-        let is_known = match self.writers.as_slice() {
-            [only] => *only == arrival.writer,
-            writers => writers.contains(&arrival.writer),
-        };
-        if !is_known || self.key.is_none() || self.state != InstanceState::Alive {
+        if !self.would_go_on(arrival.writer) {
             return false;
         }
         self.has_come(arrival.writer, arrival.sequence_number);
         self.state_since = arrival.received_at;
         true
+    }
+
+    /// Whether a value of that writer changes nothing but the time.
+    #[inline(always)]
+    pub(super) fn would_go_on(&self, writer: Guid) -> bool {
+        let is_known = match self.writers.as_slice() {
+            [only] => *only == writer,
+            writers => writers.contains(&writer),
+        };
+        is_known && self.key.is_some() && self.state == InstanceState::Alive
     }
 
     /// The last sample that came from its own writer is that one.

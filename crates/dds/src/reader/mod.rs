@@ -27,6 +27,7 @@ mod select;
 pub(crate) mod shared;
 mod slots;
 mod status;
+mod straight;
 mod stream;
 mod time_filter;
 mod timing;

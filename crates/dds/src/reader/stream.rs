@@ -119,7 +119,7 @@ impl<T: TopicSupport> Inbox<T> {
 
     /// Whether nothing has to be done for a value but to decode it, and it is of the one instance.
     #[inline]
-    fn is_plain(&self) -> bool {
+    pub(super) fn is_plain(&self) -> bool {
         self.filter.is_none()
             && self.group.is_none()
             && self.latency.is_none()
@@ -131,7 +131,7 @@ impl<T: TopicSupport> Inbox<T> {
 
     /// The value of a payload, unless it is not of our type.
     #[inline(always)]
-    fn value_of(&mut self, payload: &[u8]) -> Option<Arc<T>> {
+    pub(super) fn value_of(&mut self, payload: &[u8]) -> Option<Arc<T>> {
         let ty = &self.ty;
         let mut value = self.cache.value(|| T::initial(ty));
         let read = Arc::get_mut(&mut value).map(|fresh| fresh.read_payload(ty, payload));

@@ -23,6 +23,7 @@ mod sequence_loans;
 mod several;
 mod shared_memory;
 mod statuses;
+mod straight;
 mod take_each;
 mod tcp;
 mod transports;

@@ -230,9 +230,32 @@ impl Reader {
         is_plain
             && data.payload != SerializedPayload::None
             && data.sequence_number == writer.expected
-            && writer.flows
-            && !self.config.coherent
-            && self.memory.originals.is_empty()
+            && self.flows(index)
+    }
+
+    /// Whether a writer's next change needs none of the checks of others, if it says nothing besides.
+    #[inline]
+    fn flows(&self, index: usize) -> bool {
+        self.writers[index].flows && !self.config.coherent && self.memory.originals.is_empty()
+    }
+
+    /// The number that a writer's next change has, if nothing else is kept of it or due. Whoever has taken changes from
+    /// there on that say nothing besides says so by [`went_on`](Self::went_on), in place of
+    /// [`handle_samples`](Self::handle_samples).
+    #[inline]
+    pub fn expects(&self, writer: Guid) -> Option<SequenceNumber> {
+        let index = self.find(writer).ok()?;
+        self.flows(index).then(|| self.writers[index].expected)
+    }
+
+    /// A writer's changes before this number have been taken.
+    #[inline]
+    pub fn went_on(&mut self, writer: Guid, next: SequenceNumber) {
+        if let Ok(index) = self.find(writer) {
+            let writer = &mut self.writers[index];
+            writer.jump_to = None;
+            self.counters.delivered += writer.went_on(next);
+        }
     }
 
     /// Delivers such a change and those that follow it, which need none of the checks of others. The result is the
@@ -271,18 +294,15 @@ impl Reader {
                 payload,
                 memory: None,
             };
-            writer.announced = writer.announced.max(number);
             if sink.deliver(&change) == Delivery::Full {
+                writer.announced = writer.announced.max(number);
                 self.counters.refused += 1;
                 // A copy, lest a change that is delivered has all of this in memory.
                 self.keep(now, index, &{ change });
                 self.touched(index);
                 return samples.next_sample();
             }
-            writer.delivered_up_to = number;
-            writer.delivered += 1;
-            writer.expected = number.next();
-            self.counters.delivered += 1;
+            self.counters.delivered += writer.went_on(number.next());
             next = samples.next_sample()?;
             if !is_next(&next, writer.expected) {
                 return Some(next);
@@ -298,12 +318,7 @@ impl Reader {
                 expected,
                 ..
             } = run;
-            let count = expected.0.abs_diff(writer.expected.0);
-            writer.expected = expected;
-            writer.delivered_up_to = expected.previous();
-            writer.announced = writer.announced.max(expected.previous());
-            writer.delivered += count;
-            self.counters.delivered += count;
+            self.counters.delivered += writer.went_on(expected);
             next = match left {
                 Some(next) => next,
                 None => samples.next_sample()?,

@@ -337,6 +337,17 @@ impl MatchedWriter {
             && self.keeps_nothing()
     }
 
+    /// Its changes before this number have been delivered, one behind the other. How many those are.
+    #[inline]
+    pub(super) fn went_on(&mut self, next: SequenceNumber) -> u64 {
+        let count = next.0.abs_diff(self.expected.0);
+        self.expected = next;
+        self.delivered_up_to = next.previous();
+        self.announced = self.announced.max(next.previous());
+        self.delivered += count;
+        count
+    }
+
     /// Whether it keeps no change whose turn has not come.
     #[inline]
     fn keeps_nothing(&self) -> bool {

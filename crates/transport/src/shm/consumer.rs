@@ -111,6 +111,35 @@ impl Consumer {
     /// The next record, if there is one.
     #[inline]
     pub(crate) fn next(&mut self) -> Result<Option<Found>, NextError> {
+        match self.next_here() {
+            Some(found) => Ok(Some(found)),
+            None => self.next_anywhere(),
+        }
+    }
+
+    /// The next record, if it is where and what it is expected to be, as most are.
+    #[inline(always)]
+    fn next_here(&mut self) -> Option<Found> {
+        let position = self.cursor;
+        let [word, sequence] = self.log.load_two(self.ring.at(position));
+        let Some(Header::Record(len, tag)) = Header::parse(word, position, self.ring) else {
+            return None;
+        };
+        let is_expected = sequence == self.sequence && !self.has_lost && !self.is_broken;
+        if !is_expected || !self.is_whole(position) {
+            return None;
+        }
+        self.sequence = sequence.saturating_add(1);
+        self.cursor = position + layout::total(len);
+        Some(Found {
+            position,
+            len: len as usize,
+            tag,
+            sequence,
+        })
+    }
+
+    fn next_anywhere(&mut self) -> Result<Option<Found>, NextError> {
         // After padding, which never follows padding, the record begins the ring.
         for _ in 0..2 {
             let (header, sequence) = self.header()?;
