@@ -145,7 +145,7 @@ fn slice<'a, T>(pointer: *const T, count: usize, name: &str) -> Result<&'a [T]> 
         return Err(refused(pointer, fits, name));
     }
     // SAFETY: it is neither NULL nor too long, and aligned; the caller promises so many, which stay as they are
-    // during the call, and slices are not kept beyond it.
+    // during the call, and slices are not kept beyond it, or beyond what tells their owner ([`Owned`]).
     Ok(unsafe { std::slice::from_raw_parts(pointer, count) })
 }
 
@@ -450,8 +450,13 @@ impl Context {
     }
 
     /// What it points to, where that is bytes.
-    pub(crate) fn bytes(&self, len: usize, name: &str) -> Result<&[u8]> {
-        slice(self.pointer.cast_const().cast(), len, name)
+    pub(crate) fn bytes(&self) -> Bytes {
+        Bytes(self.pointer.cast_const().cast())
+    }
+
+    /// Whether anybody is told.
+    pub(crate) fn is_told(&self) -> bool {
+        self.free.is_some()
     }
 }
 
@@ -468,6 +473,36 @@ impl Drop for Context {
         }
     }
 }
+
+/// Bytes of the caller's until their owner is told that nobody needs them any more.
+pub(crate) struct Owned {
+    bytes: Bytes,
+    len: usize,
+    _owner: Context,
+}
+
+impl Owned {
+    /// So many bytes, if they can be such. Else the owner is told at once.
+    pub(crate) fn new(bytes: Bytes, len: usize, owner: Context) -> Result<Self> {
+        bytes.get(len, "data")?;
+        Ok(Self {
+            bytes,
+            len,
+            _owner: owner,
+        })
+    }
+}
+
+impl AsRef<[u8]> for Owned {
+    fn as_ref(&self) -> &[u8] {
+        self.bytes.get(self.len, "data").unwrap_or_default()
+    }
+}
+
+// SAFETY: the caller promises that the bytes stay as they are, and can be read by any thread, until the owner is told.
+unsafe impl Send for Owned {}
+// SAFETY: as above.
+unsafe impl Sync for Owned {}
 
 /// A function that is told of a status.
 pub(crate) type StatusCallback<S> =

@@ -10,10 +10,11 @@ mod tests;
 
 use std::borrow::Cow;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use dds::rendezvous::DEFAULT_PORT;
+use dds::{COPIED_LEN, HandedMemory};
 
 pub(crate) use context::Context;
 use names::{End, Scope};
@@ -69,10 +70,17 @@ export! {
         free_data: Free,
         timeout_ns: i64,
     ) {
-        // Freed when this returns, whatever becomes of the message.
-        let data = border::Context::new(data, free_data);
+        // Freed, whatever becomes of the message.
+        let owner = border::Context::new(data, free_data);
+        let data = owner.bytes();
         let mq = get::<Context>(mq)?;
-        mq.send(exchange, data.bytes(len, "data")?, timeout(timeout_ns)?)
+        let timeout = timeout(timeout_ns)?;
+        if len <= COPIED_LEN || !owner.is_told() {
+            let data = data.get(len, "data")?;
+            return mq.send(exchange, data, timeout);
+        }
+        let memory: HandedMemory = Arc::new(border::Owned::new(data, len, owner)?);
+        mq.send_handed(exchange, &memory, timeout)
     }
 
     fn tw_mq_wait_for_bound(mq: Handle, exchange: u32, count: u32, timeout_ns: i64) {

@@ -1,9 +1,14 @@
 //! Writers.
 
 use dds::cdr::{KeyHash, TypeDescription};
-use dds::{BytesInPlace, DataWriter, DataWriterQos, Payload, Serialized, Timestamp, TopicSupport};
+use std::sync::Arc;
 
-use crate::border::{Bytes, Context, ContextPointer, Free, In, Out, export};
+use dds::{
+    BytesInPlace, COPIED_LEN, DataWriter, DataWriterQos, HandedMemory, Payload, Serialized,
+    Timestamp, TopicSupport,
+};
+
+use crate::border::{Bytes, Context, ContextPointer, Free, In, Out, Owned, export};
 use crate::either::{Either, either, map};
 use crate::failure::{Code, Failure, Result};
 use crate::guid::{Guid, Noting};
@@ -48,6 +53,25 @@ impl Writer {
                 };
             }
         }
+        Ok(())
+    }
+
+    /// Writes bytes that are the owner's until he is told.
+    fn write_owned(
+        &self,
+        data: Bytes,
+        len: usize,
+        owner: Context,
+        timestamp: Option<Timestamp>,
+    ) -> Result<()> {
+        if len <= COPIED_LEN || !owner.is_told() {
+            return self.write(data.get(len, "data")?, None, timestamp);
+        }
+        let memory: HandedMemory = Arc::new(Owned::new(data, len, owner)?);
+        match &self.dds {
+            Either::Payloads(writer) => writer.write_handed(&memory, None, timestamp)?,
+            Either::Bytes(writer) => writer.write_handed(&memory, timestamp)?,
+        };
         Ok(())
     }
 
@@ -173,10 +197,10 @@ export! {
         context: ContextPointer,
         timestamp_ns: In<i64>,
     ) {
-        // Freed when this returns, whatever becomes of the sample.
-        let _owned = Context::new(context, free);
+        // Told, whatever becomes of the sample.
+        let owner = Context::new(context, free);
         let writer = get::<Writer>(writer)?;
-        writer.write(data.get(len, "data")?, None, timestamp(&timestamp_ns)?)
+        writer.write_owned(data, len, owner, timestamp(&timestamp_ns)?)
     }
 
     fn tw_writer_dispose(

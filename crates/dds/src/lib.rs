@@ -124,4 +124,6 @@ pub use view::{
     SharedMemoryAddress,
 };
 pub use wait_set::{Condition, GuardCondition, WaitSet};
-pub use writer::{AnyDataWriter, DataWriter, DataWriterListener, ServedLog};
+pub use writer::{
+    AnyDataWriter, COPIED_LEN, DataWriter, DataWriterListener, HandedMemory, ServedLog,
+};

@@ -316,6 +316,15 @@ impl<'a> Payload<'a> {
         }
     }
 
+    /// Refuses one of another encoding than the writer's.
+    pub(crate) fn check(&self, offered: Representation) -> Result<(), SampleError> {
+        let sample = Encapsulation::parse(self.bytes)?.0.representation;
+        match sample == offered {
+            true => Ok(()),
+            false => Err(SampleError::Representation { sample, offered }),
+        }
+    }
+
     /// Says which instance the sample belongs to, as [`Serialized::set_key_hash`] does.
     pub const fn with_key_hash(self, key_hash: Option<KeyHash>) -> Self {
         Self { key_hash, ..self }
@@ -388,10 +397,7 @@ impl Written<Serialized> for Payload<'_> {
         offered: Representation,
         buffer: &mut Vec<u8>,
     ) -> Result<(), SampleError> {
-        let sample = Encapsulation::parse(self.bytes)?.0.representation;
-        if sample != offered {
-            return Err(SampleError::Representation { sample, offered });
-        }
+        self.check(offered)?;
         copy::append(buffer, self.bytes);
         Ok(())
     }

@@ -1,148 +1,18 @@
 //! A writer's changes, by sequence number and by instance. Knows no readers, and reads no clock.
 
 use alloc::collections::VecDeque;
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use hashbrown::HashMap;
 use tickwire_base::{Instant, Timestamp, copy};
 
 use crate::change::{Change, ChangeKind, KeyHash, OriginalWriter, Place, SampleIdentity};
-use crate::pool::{BufferPool, MAX_BUFFER_LEN};
+use crate::payload::{Borrowed, Handed, Payload};
+use crate::pool::BufferPool;
 use crate::schedule::Schedule;
 use crate::tail::Tail;
 use crate::wire::SequenceNumber;
 use crate::writer::Lent;
-
-/// Where a change's serialized payload lies.
-#[derive(Debug)]
-pub(crate) enum Payload<B> {
-    /// In memory of the history's own.
-    Own(Vec<u8>),
-    /// The same of a long one, which is sent from there.
-    Long(LongPayload),
-    /// Where readers can see it.
-    Lent(B),
-}
-
-impl<B: Lent> Payload<B> {
-    /// One of these bytes.
-    pub(crate) fn of(bytes: Vec<u8>) -> Self {
-        match bytes.len() > MAX_BUFFER_LEN {
-            true => Self::Long(LongPayload::new(bytes)),
-            false => Self::Own(bytes),
-        }
-    }
-
-    /// As how many bytes it counts against what may be unacknowledged.
-    #[inline]
-    pub(crate) fn counted_len(&self) -> usize {
-        self.borrow().counted_len()
-    }
-
-    #[inline]
-    fn borrow(&self) -> Borrowed<'_, B> {
-        match self {
-            Self::Own(bytes) => Borrowed::Own(bytes),
-            Self::Long(long) => Borrowed::Long(long),
-            Self::Lent(lent) => Borrowed::Lent(lent),
-        }
-    }
-
-    /// What is left in its place once it is taken.
-    const NONE: Self = Self::Own(Vec::new());
-}
-
-/// A payload in the history.
-#[derive(Debug)]
-pub(crate) enum Borrowed<'a, B> {
-    /// In memory of the history's own.
-    Own(&'a [u8]),
-    /// The same of a long one.
-    Long(&'a LongPayload),
-    /// Where readers can see it.
-    Lent(&'a B),
-}
-
-impl<'a, B: Lent> Borrowed<'a, B> {
-    #[inline]
-    pub(crate) fn as_slice(&self) -> &'a [u8] {
-        match *self {
-            Self::Own(bytes) => bytes,
-            Self::Long(long) => long.as_slice(),
-            Self::Lent(lent) => lent.payload(),
-        }
-    }
-
-    /// As how many bytes it counts against what may be unacknowledged.
-    #[inline]
-    pub(crate) fn counted_len(&self) -> usize {
-        match *self {
-            Self::Own(bytes) => bytes.len(),
-            Self::Long(long) => long.len,
-            Self::Lent(lent) => lent.counted_len(),
-        }
-    }
-}
-
-impl<B> Clone for Borrowed<'_, B> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<B> Copy for Borrowed<'_, B> {}
-
-/// A payload that is too long for a datagram of UDP. Datagrams that are to be sent hold it, too, so that it is not copied
-/// into them.
-#[derive(Debug)]
-pub(crate) struct LongPayload {
-    /// With zeros behind it up to a multiple of four.
-    bytes: Arc<Vec<u8>>,
-    len: usize,
-}
-
-impl LongPayload {
-    fn new(mut bytes: Vec<u8>) -> Self {
-        let len = bytes.len();
-        let padded = len.next_multiple_of(4);
-        // No more memory than that takes.
-        bytes.reserve_exact(padded - len);
-        bytes.resize(padded, 0);
-        Self {
-            bytes: Arc::new(bytes),
-            len,
-        }
-    }
-
-    fn as_slice(&self) -> &[u8] {
-        self.bytes.get(..self.len).unwrap_or_default()
-    }
-
-    /// So many of its bytes from `start`, a multiple of four, and if these are the last, with zeros up to another one.
-    pub(crate) fn part(&self, start: usize, len: usize) -> Part {
-        debug_assert!(start.is_multiple_of(4), "fragments are of eights");
-        Part {
-            bytes: Arc::clone(&self.bytes),
-            start,
-            end: (start + len).next_multiple_of(4),
-        }
-    }
-}
-
-/// A part of a long payload.
-#[derive(Clone, Debug)]
-pub(crate) struct Part {
-    bytes: Arc<Vec<u8>>,
-    start: usize,
-    end: usize,
-}
-
-impl Part {
-    pub(crate) fn as_slice(&self) -> &[u8] {
-        self.bytes.get(self.start..self.end).unwrap_or_default()
-    }
-}
 
 /// A change in the history, in whatever form it is there.
 #[derive(Debug)]
@@ -270,6 +140,8 @@ pub(crate) struct History<B> {
     /// When changes end that have a LIFESPAN.
     expiries: Schedule<SequenceNumber>,
     pool: BufferPool,
+    /// Memory of the application's that is not needed here any more.
+    given_back: Vec<Handed>,
 }
 
 /// What has been removed.
@@ -344,6 +216,7 @@ impl<B> Default for History<B> {
             instances: Chains::default(),
             expiries: Schedule::default(),
             pool: BufferPool::with_large(MAX_LARGE_BYTES),
+            given_back: Vec::new(),
         }
     }
 }
@@ -362,6 +235,24 @@ impl<B: Lent> History<B> {
     /// Takes one back that was not needed.
     pub(crate) fn give_back(&mut self, buffer: Vec<u8>) {
         self.pool.give(buffer);
+    }
+
+    /// Memory of the application's that is not needed here any more.
+    #[inline]
+    pub(crate) fn take_given_back(&mut self) -> Vec<Handed> {
+        core::mem::take(&mut self.given_back)
+    }
+
+    /// Gives all of it back, and leaves nothing in its place.
+    pub(crate) fn give_back_handed(&mut self) {
+        for change in &mut self.ring {
+            if let Payload::Handed(_) = change.payload
+                && let Payload::Handed(handed) =
+                    core::mem::replace(&mut change.payload, Payload::NONE)
+            {
+                self.given_back.push(handed.memory);
+            }
+        }
     }
 
     /// Adds a change. `number` is above all that were added before.
@@ -716,6 +607,7 @@ impl<B: Lent> History<B> {
             Payload::Own(bytes) => self.pool.give(bytes),
             Payload::Long(long) => self.pool.give_shared(long.bytes),
             Payload::Lent(_) => {}
+            Payload::Handed(handed) => self.given_back.push(handed.memory),
         }
         self.len -= 1;
         self.compact();
@@ -766,6 +658,7 @@ impl<B: Lent> History<B> {
                     Payload::Long(long) => self.pool.give_shared(long.bytes),
                     Payload::Lent(mut lent) if done_with => lent.done_with(),
                     Payload::Lent(_) => {}
+                    Payload::Handed(handed) => self.given_back.push(handed.memory),
                 }
             }
         }

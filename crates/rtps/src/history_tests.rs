@@ -331,7 +331,7 @@ fn told(history: &mut History, number: i64) -> impl PartialEq + core::fmt::Debug
         (history.instance_len(key), ends, chain)
     };
     let kept = history.get(number).map(|kept| {
-        let payload = kept.payload.as_slice().to_vec();
+        let payload = kept.payload.to_slice().into_owned();
         let sort = (kept.kind(), kept.key_hash(), kept.is_end());
         (kept.sequence_number, kept.source_timestamp, payload, sort)
     });

@@ -15,6 +15,7 @@ mod crowd;
 pub mod discovery;
 mod history;
 mod outbox;
+mod payload;
 mod pool;
 pub mod qos;
 pub mod reader;

@@ -6,7 +6,7 @@ use core::fmt;
 
 use tickwire_base::{Locator, Pieces, copy};
 
-use crate::history::Part;
+use crate::payload::Part;
 use crate::wire::{GuidPrefix, Header, MessageWriter};
 
 /// What the machines want sent.
@@ -58,7 +58,17 @@ struct Inserted {
     datagram: usize,
     /// Behind which bytes of the arena.
     at: usize,
+    /// How many of the bytes there are to be left out: the arena has words alone, and what lacks to one behind the part
+    /// is zeros of the first.
+    skipped: usize,
     part: Part,
+}
+
+impl Inserted {
+    /// How many bytes there are more than the arena has.
+    fn added_len(&self) -> usize {
+        self.part.as_slice().len().saturating_sub(self.skipped)
+    }
 }
 
 impl Outbox {
@@ -159,11 +169,12 @@ impl Outbox {
     fn len_of_last(&self, last: &Datagram) -> usize {
         let inserted = self.inserted.last();
         let inserted = inserted.filter(|inserted| inserted.at > last.bytes_start);
-        let inserted_len = inserted.map_or(0, |inserted| inserted.part.as_slice().len());
+        let inserted_len = inserted.map_or(0, Inserted::added_len);
         self.bytes.len() - last.bytes_start + inserted_len
     }
 
-    /// Puts a part of a long payload behind what the newest datagram has, which has no other, and ends that if `is_end`.
+    /// Puts a part of a long payload, and zeros up to a multiple of four, behind what the newest datagram has, which has no
+    /// other, and ends that if `is_end`.
     pub(crate) fn insert(&mut self, part: Part, is_end: bool) {
         let Some(last) = self.datagrams.last_mut() else {
             return;
@@ -171,11 +182,15 @@ impl Outbox {
         if is_end {
             last.destination = None;
         }
+        let (at, padding) = (self.bytes.len(), part.padding());
+        let zeros = if padding > 0 { 4 } else { 0 };
         self.inserted.push(Inserted {
             datagram: self.datagrams.len() - 1,
-            at: self.bytes.len(),
+            at,
+            skipped: zeros - padding,
             part,
         });
+        self.bytes.resize(at + zeros, 0);
     }
 
     /// Begins a datagram to one participant, or to everybody; says where.
@@ -285,6 +300,7 @@ impl Outbox {
                     self.inserted.extend(inserted.map(|inserted| Inserted {
                         datagram: self.datagrams.len() - 1,
                         at: self.bytes.len() + inserted.at - datagram.bytes_start,
+                        skipped: inserted.skipped,
                         part: inserted.part.clone(),
                     }));
                     copy::append(&mut self.bytes, bytes);
@@ -372,7 +388,7 @@ impl Outbox {
                 Pieces {
                     head,
                     body: inserted.part.as_slice(),
-                    foot,
+                    foot: foot.get(inserted.skipped..).unwrap_or_default(),
                 }
             }
         };
@@ -411,7 +427,7 @@ impl Outbox {
     /// Bytes to send, each datagram counted once however many destinations it has.
     pub fn total_len(&self) -> usize {
         let inserted = self.inserted.iter();
-        let inserted = inserted.map(|inserted| inserted.part.as_slice().len());
+        let inserted = inserted.map(Inserted::added_len);
         self.bytes.len() + inserted.sum::<usize>()
     }
 
@@ -445,7 +461,7 @@ mod tests {
     use tickwire_base::Timestamp;
 
     use super::*;
-    use crate::history::Payload;
+    use crate::payload::Payload;
     use crate::writer::NothingLent;
 
     const US: GuidPrefix = GuidPrefix([1; 12]);

@@ -10,7 +10,8 @@ use dds::error::{Timeout, WriteError};
 use dds::status::MatchedStatus;
 use dds::{
     BytesInPlace, DataReaderQos, DataWriter, DataWriterQos, DomainParticipant,
-    DomainParticipantBuilder, Driving, Publisher, StatusMask, Subscriber, Topic,
+    DomainParticipantBuilder, Driving, HandedMemory, Publisher, SequenceNumber, StatusMask,
+    Subscriber, Topic,
 };
 use tickwire_profiles::Profile;
 
@@ -168,13 +169,35 @@ impl Context {
 
     /// Sends a message to all queues that are bound, and waits for the first of them, and for room.
     pub(super) fn send(&self, exchange: u32, bytes: &[u8], timeout: Duration) -> Result<()> {
+        self.send_by(exchange, timeout, |writer| writer.write_bytes(bytes))
+    }
+
+    /// The same of one in memory that is handed over.
+    pub(super) fn send_handed(
+        &self,
+        exchange: u32,
+        memory: &HandedMemory,
+        timeout: Duration,
+    ) -> Result<()> {
+        self.send_by(exchange, timeout, |writer| {
+            writer.write_handed(memory, None)
+        })
+    }
+
+    #[inline]
+    fn send_by(
+        &self,
+        exchange: u32,
+        timeout: Duration,
+        write: impl Fn(&DataWriter<BytesInPlace>) -> std::result::Result<SequenceNumber, WriteError>,
+    ) -> Result<()> {
         let exchange = self.exchange(exchange)?;
         let mut patience = Patience::new(timeout);
         loop {
             if !exchange.found.is_one() {
                 self.find(exchange, 1, &mut patience)?;
             }
-            match exchange.writer.write_bytes(bytes) {
+            match write(&exchange.writer) {
                 Ok(_) => return Ok(()),
                 Err(WriteError::Timeout { .. }) => self.go_on(&mut patience, FULL)?,
                 Err(error) => return Err(error.into()),

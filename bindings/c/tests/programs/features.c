@@ -725,6 +725,89 @@ static void bytes_and_loans(void) {
     OK(tw_delete(qos));
 }
 
+/* Memory of the caller's: how often it was given back, and whether the bytes were as they were then. */
+typedef struct {
+    unsigned char *bytes;
+    size_t len;
+    int frees, as_it_was;
+} owned;
+
+static unsigned char owned_byte(size_t at) { return (unsigned char)(at % 251); }
+
+static void free_owned(void *context) {
+    owned *it = context;
+    it->as_it_was = 1;
+    for (size_t at = 0; at < it->len; at++)
+        if (it->bytes[at] != owned_byte(at)) it->as_it_was = 0;
+    memset(it->bytes, 0, it->len);
+    __atomic_add_fetch(&it->frees, 1, __ATOMIC_RELEASE);
+}
+
+static int frees_of(const owned *it) { return __atomic_load_n(&it->frees, __ATOMIC_ACQUIRE); }
+
+/* What is handed over arrives, whatever the way, and is given back once when it has, or is replaced, or its writer ends. */
+static void memory_is_handed_over(void) {
+    static unsigned char bytes[3][300003];
+    const char *ways[] = {"udp,multicast", "udp,multicast,shm", "tcp,udp,multicast"};
+    for (size_t way = 0; way < 3; way++) {
+        const char *settings[] = {"participant.transports", ways[way], NULL};
+        both it;
+        tw_qos *qos = qos_of(settings);
+        tw_type *type;
+        tw_samples samples;
+        owned memory[3] = {{bytes[0], 300003, 0, 0}, {bytes[1], 65537, 0, 0}, {bytes[2], 100, 0, 0}};
+        it.one = participant_with(settings);
+        it.two = participant_with(settings);
+        OK(tw_type_bytes("camera::Frame", "pixels", 0, TW_FINAL, &type));
+        OK(tw_topic_create(it.one, "Frames", type, &it.ours));
+        OK(tw_topic_create(it.two, "Frames", type, &it.theirs));
+        OK(tw_writer_create(it.one, it.ours, qos, &it.writer));
+        OK(tw_reader_create(it.two, it.theirs, qos, &it.reader));
+        match(&it);
+        for (int round = 0; round < 20; round++) {
+            for (int at = 0; at < 3; at++) {
+                memory[at].frees = 0;
+                for (size_t byte = 0; byte < memory[at].len; byte++) memory[at].bytes[byte] = owned_byte(byte);
+                OK(tw_writer_write_owned(it.writer, memory[at].bytes, memory[at].len, free_owned, &memory[at], NULL));
+            }
+            OK(tw_writer_wait_for_acknowledgments(it.writer, PATIENCE));
+            samples = taken(it.reader, 3);
+            for (int at = 0; at < 3; at++) {
+                const unsigned char *data = samples.samples[at].data;
+                CHECK(samples.samples[at].len == memory[at].len);
+                for (size_t byte = 0; byte < memory[at].len; byte++) CHECK(data[byte] == owned_byte(byte));
+            }
+            OK(tw_samples_return(&samples));
+            /* Of what is acknowledged a later write lets go, if nothing has before. */
+            for (int turn = 0; !frees_of(&memory[0]) || !frees_of(&memory[1]); turn++) {
+                CHECK(turn < 10000);
+                OK(tw_writer_write(it.writer, "next", 4, NULL));
+                samples = taken(it.reader, 1);
+                OK(tw_samples_return(&samples));
+            }
+            for (int at = 0; at < 3; at++) CHECK(frees_of(&memory[at]) == 1 && memory[at].as_it_was);
+        }
+        /* Without a function the bytes are the caller's again at once. */
+        for (size_t byte = 0; byte < memory[0].len; byte++) bytes[0][byte] = owned_byte(byte);
+        OK(tw_writer_write_owned(it.writer, bytes[0], memory[0].len, NULL, NULL, NULL));
+        memset(bytes[0], 0, memory[0].len);
+        samples = taken(it.reader, 1);
+        for (size_t byte = 0; byte < memory[0].len; byte++)
+            CHECK(((const unsigned char *)samples.samples[0].data)[byte] == owned_byte(byte));
+        OK(tw_samples_return(&samples));
+        /* Whatever is wrong, and when the writer ends. */
+        IS(TW_BAD_ARGUMENT, tw_writer_write_owned(it.writer, NULL, 70000, free_owned, &memory[1], NULL));
+        CHECK(memory[1].frees == 2);
+        OK(tw_writer_write_owned(it.writer, bytes[0], memory[0].len, free_owned, &memory[0], NULL));
+        part(&it);
+        CHECK(memory[0].frees == 2);
+        IS(TW_BAD_HANDLE, tw_writer_write_owned(it.writer, bytes[0], memory[0].len, free_owned, &memory[0], NULL));
+        CHECK(memory[0].frees == 3);
+        OK(tw_delete(type));
+        OK(tw_delete(qos));
+    }
+}
+
 int main(int argc, char **argv) {
     tag = argc > 1 ? argv[1] : "features";
     settings();
@@ -741,5 +824,6 @@ int main(int argc, char **argv) {
     history();
     groups();
     bytes_and_loans();
+    memory_is_handed_over();
     return 0;
 }

@@ -54,6 +54,7 @@ use tickwire_cdr::Representation;
 use tickwire_rtps::qos::RepresentationId;
 use tickwire_rtps::wire::SequenceNumber;
 
+pub(crate) use layout::Head;
 pub(crate) use lender::Lender;
 use lender::Memory;
 pub(crate) use lent::Holdable;

@@ -43,7 +43,7 @@ use tickwire_cdr::{
 use tickwire_rtps::wire::SequenceNumber;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-use super::layout::{BOTH, Layout, find, is_of_numbers, sequence_of};
+use super::layout::{BOTH, Head, Layout, find, is_of_numbers, sequence_of};
 use super::lent::{LentBytes, LentPayload};
 use super::{Loan, LoanError};
 use crate::error::WriteError;
@@ -413,6 +413,14 @@ impl<E: Element> TopicSupport for SequenceInPlace<E> {
         _: &mut KeyScratch,
     ) -> Result<Option<KeyHash>, SampleError> {
         Ok(None)
+    }
+}
+
+impl<E: Element> SequenceType<E> {
+    /// What a payload of so many bytes of elements has before them, if it has a front and they lie there as in memory.
+    pub(crate) fn front(&self, representation: Representation, len: usize) -> Option<Head> {
+        let layout = self.described.layout(representation)?;
+        (len <= layout.max_len()).then(|| layout.head(len).0)
     }
 }
 

@@ -14,7 +14,7 @@ use tickwire_rtps::discovery::{ContentFilterProperty, EndpointData};
 use tickwire_rtps::qos::{EndpointQos, PresentationScope, Verdict};
 use tickwire_rtps::wire::{Context, GroupDigest, Guid, GuidPrefix, SequenceNumber, Submessage};
 use tickwire_rtps::writer::{
-    self, EndedSet, LENT_HEAD_LEN, MAX_COPIED_LEN, ReaderProxy, Writer, WriterConfig,
+    self, EndedSet, Handed, LENT_HEAD_LEN, MAX_COPIED_LEN, ReaderProxy, Writer, WriterConfig,
 };
 use tickwire_rtps::{Change, Outbox};
 use tickwire_transport::shm::{self, Pool};
@@ -202,6 +202,15 @@ impl WriterEndpoint {
         }
     }
 
+    /// Lets go of memory of the application's, once the writer is withdrawn: others may know it for some time.
+    pub(crate) fn give_back_handed(&self) {
+        let mut state = lock(&self.state);
+        state.machine.give_back_handed();
+        let given_back = state.machine.take_given_back();
+        drop(state);
+        drop(given_back);
+    }
+
     /// Lets go of the log, once the writer is withdrawn.
     pub(crate) fn close_log(&self) {
         if let Some(durable) = &self.durable
@@ -271,6 +280,32 @@ impl WriterEndpoint {
                 Ok(written?)
             })
         })
+    }
+
+    /// Writes a payload that lies in memory of the application's, behind `front` and if it `is_padded` before zeros up to
+    /// a multiple of four, and waits for room if there is none. It is sent from there: not from the log of a durable writer,
+    /// nor where it is so short that a copy costs less.
+    pub(crate) fn write_handed(
+        &self,
+        now: Instant,
+        change: &Change,
+        handed: (&[u8], &Handed, bool),
+    ) -> Result<SequenceNumber, WriteError> {
+        self.write_by(now, |now| {
+            let budget = || self.latency_budget();
+            outgoing::publish(&self.core, now, budget, |outbox, _| {
+                let written =
+                    self.put::<WriteError>(now, change, outbox, |machine, change, outbox| {
+                        machine.write_handed(now, change, handed, outbox)
+                    });
+                Ok(written?)
+            })
+        })
+    }
+
+    /// Whether a payload of `len` bytes is sent from where it lies when it is [handed over](Self::write_handed).
+    pub(crate) fn sends_handed(&self, len: usize) -> bool {
+        len > MAX_COPIED_LEN && self.durable.is_none()
     }
 
     /// Writes, and waits for room if there is none.
@@ -604,8 +639,11 @@ impl WriterEndpoint {
         let is_first = self.due.set(due, &self.core.control);
         self.look_whether_straight(&state);
         let ringing = state.machine.log().take_ringing();
+        let given_back = state.machine.take_given_back();
         drop(state);
         drop(ringing);
+        // What that belonged to may call code of the application's.
+        drop(given_back);
         if is_first {
             self.core.control.interrupt();
         }

@@ -6,6 +6,7 @@ pub(crate) mod durable;
 #[cfg(test)]
 mod durable_tests;
 pub(crate) mod endpoint;
+mod handed;
 mod lifecycle;
 mod listener;
 #[cfg(test)]
@@ -26,6 +27,7 @@ use tickwire_rtps::{Change, ChangeKind, SampleIdentity};
 use tickwire_transport::shm;
 
 pub use any::AnyDataWriter;
+pub use handed::{COPIED_LEN, HandedMemory};
 pub use listener::DataWriterListener;
 pub use served::ServedLog;
 pub use tickwire_rtps::writer::{ReaderLag, ReaderStatus, WriterCounters};
@@ -664,6 +666,7 @@ impl<T: TopicSupport> Drop for Handle<T> {
         endpoint
             .core
             .remove_writer(endpoint.guid, endpoint.last_for_all());
+        endpoint.give_back_handed();
         endpoint.close_log();
     }
 }

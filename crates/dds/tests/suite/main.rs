@@ -12,6 +12,7 @@ mod durability_types;
 mod enabling;
 mod exchange;
 mod fragments;
+mod handed;
 mod instances;
 mod late_joiners;
 mod leaving;

@@ -99,15 +99,12 @@ impl<'a> MessageWriter<'a> {
 
     /// DATA. Longer than 65,535 bytes it must be the last submessage.
     pub fn data(&mut self, data: &Data<'_>) -> &mut Self {
-        self.data_head(data);
-        copy::append(self.bytes, data.payload.bytes());
-        self.pad();
-        self
+        let payload = data.payload.bytes();
+        self.data_head(data, payload.len()).last(payload)
     }
 
-    /// DATA up to its payload, which is to follow with its padding.
-    pub(crate) fn data_head(&mut self, data: &Data<'_>) -> &mut Self {
-        let payload = data.payload.bytes();
+    /// DATA up to its payload of `payload_len` bytes, which is to follow with its padding, of the kind of that in `data`.
+    pub(crate) fn data_head(&mut self, data: &Data<'_>, payload_len: usize) -> &mut Self {
         let payload_flag = match data.payload {
             SerializedPayload::None => 0,
             SerializedPayload::Data(_) => 0x04,
@@ -117,7 +114,7 @@ impl<'a> MessageWriter<'a> {
         let flags = payload_flag | if qos.bytes.is_empty() { 0 } else { 0x02 };
         self.with_order_of(&qos, |writer| {
             let order = writer.order();
-            let len = (DATA_HEAD_LEN + qos.bytes.len() + payload.len()).next_multiple_of(4);
+            let len = (DATA_HEAD_LEN + qos.bytes.len() + payload_len).next_multiple_of(4);
             let [high, low] = data.sequence_number.words().map(|word| order.u32(word));
             let mut head = [0; 4 + DATA_HEAD_LEN];
             head[..4].copy_from_slice(&order.head(SubmessageId::DATA, flags, len));
@@ -133,19 +130,17 @@ impl<'a> MessageWriter<'a> {
 
     /// DATA_FRAG. Longer than 65,535 bytes it must be the last submessage.
     pub fn data_frag(&mut self, data: &DataFrag<'_>) -> &mut Self {
-        self.data_frag_head(data);
-        copy::append(self.bytes, data.payload);
-        self.pad();
-        self
+        let payload = data.payload;
+        self.data_frag_head(data, payload.len()).last(payload)
     }
 
-    /// DATA_FRAG up to its payload, which is to follow with its padding.
-    pub(crate) fn data_frag_head(&mut self, data: &DataFrag<'_>) -> &mut Self {
+    /// DATA_FRAG up to its payload of `payload_len` bytes, which is to follow with its padding.
+    pub(crate) fn data_frag_head(&mut self, data: &DataFrag<'_>, payload_len: usize) -> &mut Self {
         let qos = data.inline_qos;
         let flags =
             if qos.bytes.is_empty() { 0 } else { 0x02 } | if data.is_key { 0x04 } else { 0 };
         self.with_order_of(&qos, |writer| {
-            let len = DATA_FRAG_HEAD_LEN + qos.bytes.len() + data.payload.len();
+            let len = DATA_FRAG_HEAD_LEN + qos.bytes.len() + payload_len;
             let order = writer.order();
             let head = order.head(SubmessageId::DATA_FRAG, flags, len.next_multiple_of(4));
             let out = &mut Out {
@@ -223,6 +218,20 @@ impl<'a> MessageWriter<'a> {
     }
 
     /// Writes a submessage whose body must have the byte order of `qos`.
+    /// What a payload begins with.
+    pub(crate) fn first(&mut self, payload: &[u8]) -> &mut Self {
+        self.bytes.extend_from_slice(payload);
+        self
+    }
+
+    /// The end of a payload, or all of it, with its padding.
+    #[inline]
+    pub(crate) fn last(&mut self, payload: &[u8]) -> &mut Self {
+        copy::append(self.bytes, payload);
+        self.pad();
+        self
+    }
+
     fn with_order_of(&mut self, qos: &InlineQos<'_>, write: impl FnOnce(&mut Self)) -> &mut Self {
         let before = self.little_endian;
         if !qos.bytes.is_empty() {
@@ -453,7 +462,7 @@ mod tests {
                     payload: SerializedPayload::Data(&payload),
                 };
                 let mut anew = Vec::new();
-                MessageWriter::new(&mut anew, writer.prefix).info_ts(Some(time)).data_head(&data);
+                MessageWriter::new(&mut anew, writer.prefix).info_ts(Some(time)).data_head(&data, data.payload.bytes().len());
                 let made = head.set(time, number, len).map(|head| head.to_vec());
                 prop_assert_eq!(made, time::from_timestamp(time).map(|_| anew));
 
@@ -467,7 +476,7 @@ mod tests {
                     ..data
                 };
                 let mut anew = Vec::new();
-                MessageWriter::new(&mut anew, writer.prefix).info_ts(Some(time)).data_head(&keyed);
+                MessageWriter::new(&mut anew, writer.prefix).info_ts(Some(time)).data_head(&keyed, keyed.payload.bytes().len());
                 let made = head.with_key_hash(time, number, hash, len).map(|head| head.to_vec());
                 prop_assert_eq!(made, time::from_timestamp(time).map(|_| anew));
             }

@@ -1,13 +1,15 @@
 //! Changes and notices as submessages to one target. Decides neither what to send nor when.
 
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use tickwire_base::{Locator, Timestamp, copy};
 
 use super::{Lent, Log, WriterConfig};
 use crate::change::Change;
-use crate::history::{Borrowed, Kept};
+use crate::history::Kept;
 use crate::outbox::Outbox;
+use crate::payload::Borrowed;
 use crate::wire::{
     Data, DataFrag, EntityId, Gap, Guid, GuidPrefix, Header, Heartbeat, HeartbeatFrag, InlineQos,
     MessageWriter, ParameterListWriter, SampleHead, SequenceNumber, SequenceNumberSet,
@@ -22,6 +24,18 @@ pub(super) struct Target<'a> {
     /// [`EntityId::UNKNOWN`] is every matched reader.
     pub(super) reader: EntityId,
     pub(super) locators: &'a [Locator],
+}
+
+/// A fragment of a change.
+struct Fragment<'a> {
+    /// With what of its payload lies where most of the change's does.
+    data: DataFrag<'a>,
+    /// What of it comes before that.
+    front: &'a [u8],
+    /// Where it lies there.
+    place: Range<usize>,
+    /// All bytes of it; those that lack behind what lies there are zeros.
+    len: usize,
 }
 
 /// Puts a writer's submessages into an outbox.
@@ -84,18 +98,26 @@ impl Composer {
         target: Target<'_>,
         outbox: &mut Outbox,
     ) {
-        let payload = change.payload.as_slice();
-        let len = self.data_len(payload.len());
-        if let Borrowed::Long(long) = change.payload {
+        let len = self.data_len(change.payload.len());
+        // The submessage of one that is sent from where it lies is longer than its head can say, so that it is the last.
+        if let Some(part) = match change.payload {
+            Borrowed::Long(long) => Some(long.part(0, long.len())),
+            Borrowed::Handed(handed) => Some(handed.part(0..handed.bytes().len())),
+            Borrowed::Own(_) | Borrowed::Lent(_) => None,
+        } {
             self.list_inline_qos(change);
-            self.message(target, self.max_message_len, outbox)
+            let mut message = self.message(target, self.max_message_len, outbox);
+            message
                 .info_ts(change.source_timestamp)
-                .data_head(&self.data_of(change, target.reader));
-            // Its submessage is longer than the head can say, so that it is the last.
-            return outbox.insert(long.part(0, payload.len()), true);
+                .data_head(&self.data_of(change, target.reader), change.payload.len());
+            if let Borrowed::Handed(handed) = change.payload {
+                message.first(handed.front());
+            }
+            return outbox.insert(part, true);
         }
+        let payload = change.payload.in_one();
         if target.reader == EntityId::UNKNOWN
-            && let Some(head) = self.plain_head(change, payload)
+            && let Some(head) = self.plain_head(change)
         {
             self.message(target, len, outbox).sample(&head, payload);
             return;
@@ -131,22 +153,31 @@ impl Composer {
     /// DATA with its INFO_TS as a message to all readers, put together in a log, which is told of what lies ready where
     /// readers can see it.
     pub(super) fn record<L: Log>(&mut self, change: Kept<'_, L::Lent>, log: &mut L) {
-        let payload = change.payload.as_slice();
-        if let Some(head) = self.plain_head(change, payload) {
+        let payload = match change.payload {
+            Borrowed::Own(_) | Borrowed::Long(_) | Borrowed::Lent(_) => change.payload.in_one(),
+            Borrowed::Handed(handed) => handed.bytes(),
+        };
+        let is_in_one = payload.len() == change.payload.len();
+        if is_in_one && let Some(head) = self.plain_head(change) {
             return match change.payload {
-                Borrowed::Own(_) | Borrowed::Long(_) => log.publish(&head, payload),
                 Borrowed::Lent(lent) => log.publish_lent(lent),
+                _ => log.publish(&head, payload),
             };
         }
-        if let Some(head) = self.keyed_head(change, payload) {
+        if is_in_one && let Some(head) = self.keyed_head(change) {
             return log.publish(&head, payload);
         }
         self.list_inline_qos(change);
         let mut record = core::mem::take(&mut self.record);
         record.clear();
-        MessageWriter::new(&mut record, self.writer.prefix)
-            .info_ts(change.source_timestamp)
-            .data_head(&self.data_of(change, EntityId::UNKNOWN));
+        let mut message = MessageWriter::new(&mut record, self.writer.prefix);
+        message.info_ts(change.source_timestamp).data_head(
+            &self.data_of(change, EntityId::UNKNOWN),
+            change.payload.len(),
+        );
+        if let Borrowed::Handed(handed) = change.payload {
+            message.first(handed.front());
+        }
         log.publish(&record, payload);
         self.record = record;
     }
@@ -203,8 +234,7 @@ impl Composer {
 
     /// Whether a change lies ready as a message to all readers.
     pub(super) fn is_ready(&self, change: Kept<'_, impl Lent>) -> bool {
-        matches!(change.payload, Borrowed::Lent(_))
-            && self.plain_head(change, change.payload.as_slice()).is_some()
+        matches!(change.payload, Borrowed::Lent(_)) && self.plain_head(change).is_some()
     }
 
     /// What a message to all readers with that change, which has no inline QoS, has before a payload of
@@ -222,14 +252,10 @@ impl Composer {
 
     /// The head of a change that needs no inline QoS and has a payload, unless its time cannot be told.
     #[inline]
-    fn plain_head(
-        &self,
-        change: Kept<'_, impl Lent>,
-        payload: &[u8],
-    ) -> Option<[u8; SampleHead::MESSAGE_LEN]> {
-        let time = change.source_timestamp;
-        let time = time.filter(|_| !payload.is_empty() && !self.needs_inline_qos(change));
-        self.head.of(time?, change.sequence_number, payload.len())
+    fn plain_head(&self, change: Kept<'_, impl Lent>) -> Option<[u8; SampleHead::MESSAGE_LEN]> {
+        let (time, len) = (change.source_timestamp, change.payload.len());
+        let time = time.filter(|_| len > 0 && !self.needs_inline_qos(change));
+        self.head.of(time?, change.sequence_number, len)
     }
 
     /// The head of a change that needs a key hash in inline QoS and no more, and has a payload, unless its time cannot be
@@ -238,13 +264,12 @@ impl Composer {
     fn keyed_head(
         &self,
         change: Kept<'_, impl Lent>,
-        payload: &[u8],
     ) -> Option<[u8; SampleHead::KEYED_MESSAGE_LEN]> {
         let hash = change.key_hash().filter(|_| self.key_hash)?;
-        let time = change.source_timestamp;
-        let time = time.filter(|_| !payload.is_empty() && !self.says_more(change));
+        let (time, len) = (change.source_timestamp, change.payload.len());
+        let time = time.filter(|_| len > 0 && !self.says_more(change));
         let number = change.sequence_number;
-        self.head.with_key_hash(time?, number, hash, payload.len())
+        self.head.with_key_hash(time?, number, hash, len)
     }
 
     fn data_of<'a>(&'a self, change: Kept<'a, impl Lent>, reader: EntityId) -> Data<'a> {
@@ -253,8 +278,8 @@ impl Composer {
             writer: self.writer.entity,
             sequence_number: change.sequence_number,
             inline_qos: self.inline_qos(),
-            payload: match (change.kind().is_alive(), change.payload.as_slice()) {
-                (_, []) => SerializedPayload::None,
+            payload: match (change.kind().is_alive(), change.payload.in_one()) {
+                _ if change.payload.is_empty() => SerializedPayload::None,
                 (true, value) => SerializedPayload::Data(value),
                 (false, key) => SerializedPayload::Key(key),
             },
@@ -271,22 +296,34 @@ impl Composer {
         outbox: &mut Outbox,
     ) {
         self.list_inline_qos(change);
-        let Some(data) = self.fragment_of(change, fragment, target.reader) else {
+        let Some(Fragment {
+            data,
+            front,
+            place,
+            len,
+        }) = self.fragment_of(change, fragment, target.reader)
+        else {
             return;
         };
-        let payload_len = data.payload.len();
-        match change.payload {
-            Borrowed::Long(long) if payload_len >= MIN_PART_LEN => {
-                self.message(target, self.max_message_len, outbox)
-                    .info_ts(change.source_timestamp)
-                    .data_frag_head(&data);
-                let start = self.fragment_start(fragment);
-                outbox.insert(long.part(start, payload_len), false);
-            }
-            _ => {
-                self.message(target, self.data_len(payload_len), outbox)
-                    .info_ts(change.source_timestamp)
-                    .data_frag(&data);
+        let part = match change.payload {
+            _ if place.len() < MIN_PART_LEN => None,
+            Borrowed::Long(long) => Some(long.part(place.start, place.len())),
+            Borrowed::Handed(handed) => Some(handed.part(place)),
+            Borrowed::Own(_) | Borrowed::Lent(_) => None,
+        };
+        let max_len = match part {
+            Some(_) => self.max_message_len,
+            None => self.data_len(len),
+        };
+        let mut message = self.message(target, max_len, outbox);
+        message
+            .info_ts(change.source_timestamp)
+            .data_frag_head(&data, len)
+            .first(front);
+        match part {
+            Some(part) => outbox.insert(part, false),
+            None => {
+                message.last(data.payload);
             }
         }
     }
@@ -307,11 +344,12 @@ impl Composer {
         self.list_inline_qos(change);
         let mut record = core::mem::take(&mut self.record);
         record.clear();
-        if let Some(data) = self.fragment_of(change, fragment, EntityId::UNKNOWN) {
+        if let Some(fragment) = self.fragment_of(change, fragment, EntityId::UNKNOWN) {
             MessageWriter::new(&mut record, self.writer.prefix)
                 .info_ts(change.source_timestamp)
-                .data_frag_head(&data);
-            log.publish(&record, data.payload);
+                .data_frag_head(&fragment.data, fragment.len)
+                .first(fragment.front);
+            log.publish(&record, fragment.data.payload);
         }
         self.record = record;
     }
@@ -322,11 +360,18 @@ impl Composer {
         change: Kept<'a, impl Lent>,
         fragment: u32,
         reader: EntityId,
-    ) -> Option<DataFrag<'a>> {
-        let payload = change.payload.as_slice();
-        let rest = payload.get(self.fragment_start(fragment)..);
-        let rest = rest.filter(|rest| !rest.is_empty())?;
-        Some(DataFrag {
+    ) -> Option<Fragment<'a>> {
+        let (start, whole) = (self.fragment_start(fragment), change.payload.len());
+        let len = whole.saturating_sub(start).min(self.fragment_len());
+        let (front, place, bytes) = match change.payload {
+            _ if len == 0 => return None,
+            Borrowed::Handed(handed) => {
+                let (front, place) = handed.range(start, len);
+                (front, place, handed.bytes())
+            }
+            payload => (&[][..], start..start + len, payload.in_one()),
+        };
+        let data = DataFrag {
             reader,
             writer: self.writer.entity,
             sequence_number: change.sequence_number,
@@ -334,10 +379,16 @@ impl Composer {
             fragment_count: 1,
             fragment_size: self.fragment_len,
             // Writing refuses payloads that 32 bits cannot count.
-            sample_size: u32::try_from(payload.len()).unwrap_or(u32::MAX),
+            sample_size: u32::try_from(whole).unwrap_or(u32::MAX),
             inline_qos: self.inline_qos(),
             is_key: !change.kind().is_alive(),
-            payload: rest.get(..self.fragment_len()).unwrap_or(rest),
+            payload: bytes.get(place.clone()).unwrap_or_default(),
+        };
+        Some(Fragment {
+            data,
+            front,
+            place,
+            len,
         })
     }
 
@@ -446,7 +497,7 @@ impl Composer {
         // What is lent has the key where it lies, and nothing before it but the head that it was given.
         let has_hash = match change.payload {
             Borrowed::Lent(_) => self.expects_inline_qos,
-            Borrowed::Own(_) | Borrowed::Long(_) => self.key_hash,
+            Borrowed::Own(_) | Borrowed::Long(_) | Borrowed::Handed(_) => self.key_hash,
         };
         has_hash && change.key_hash().is_some() || self.says_more(change)
     }

@@ -95,8 +95,8 @@ impl ReaderProxy {
         };
         // A coherent set is whole or it is nothing: readers filter after they have it all.
         let is_in_set = change.place().coherent_set != SequenceNumber::ZERO;
-        let payload = change.payload.as_slice();
-        is_in_set || payload.is_empty() || filter.passes(payload, form).unwrap_or(true)
+        let payload = change.payload;
+        is_in_set || payload.is_empty() || filter.passes(&payload.to_slice(), form).unwrap_or(true)
     }
 }
 

@@ -33,11 +33,13 @@ use tickwire_base::{Duration, Instant, Locator, copy};
 use crate::by_guid::ByGuid;
 use crate::change::{Change, GroupPlace, KeyHash, Place};
 use crate::crowd::Crowd;
-use crate::history::{History, Payload};
+use crate::history::History;
 use crate::outbox::Outbox;
+use crate::payload::{HandedPayload, Payload};
 use crate::tail::MAX_PLAIN_LEN;
 use crate::wire::{Guid, GuidPrefix, SequenceNumber};
 
+pub use crate::payload::{Handed, MAX_FRONT_LEN};
 pub use crate::pool::MAX_BUFFER_LEN as MAX_COPIED_LEN;
 pub use config::{
     FilterLimits, HistoryKind, ResourceLimits, SAMPLE_OVERHEAD_LEN, ServiceHistory, WriteError,
@@ -231,9 +233,7 @@ impl<L: Log> Writer<L> {
         reader.proxy.reliable.then(|| ReaderLag {
             behind: self.last.0.saturating_sub(reader.acked.0).unsigned_abs(),
             samples: lacking().count(),
-            bytes: lacking()
-                .map(|change| change.payload.as_slice().len())
-                .sum(),
+            bytes: lacking().map(|change| change.payload.len()).sum(),
         })
     }
 
@@ -464,6 +464,45 @@ impl<L: Log> Writer<L> {
         let payload = Payload::of(core::mem::replace(payload, next));
         self.add(now, change, payload, outbox);
         Ok(self.last)
+    }
+
+    /// The same of a change whose payload lies in memory of the application's behind `front`, words of up to
+    /// [`MAX_FRONT_LEN`] bytes, and if it `is_padded` before zeros up to a multiple of four: nothing of it is copied until it is sent, and it is sent from there. Once nobody needs it
+    /// any more it is among what [`take_given_back`](Self::take_given_back) gives. For payloads of more than
+    /// [`MAX_COPIED_LEN`].
+    ///
+    /// # Errors
+    /// As [`write`](Self::write); [`WriteError::TooLarge`], too, for another front.
+    pub fn write_handed<E>(
+        &mut self,
+        now: Instant,
+        change: &Change,
+        (front, memory, is_padded): (&[u8], &Handed, bool),
+        outbox: &mut Outbox,
+    ) -> Result<SequenceNumber, WriteError<E>> {
+        let payload = HandedPayload::new(front, memory.clone(), is_padded);
+        let payload = payload.filter(|payload| u32::try_from(payload.len()).is_ok());
+        let Some(payload) = payload else {
+            return Err(WriteError::TooLarge);
+        };
+        if self.destinations.are_stale {
+            self.find_destinations();
+        }
+        self.admit(now, change, outbox)?;
+        self.add(now, change, Payload::Handed(payload), outbox);
+        Ok(self.last)
+    }
+
+    /// The writer has ended: no memory of the application's is needed any more.
+    pub fn give_back_handed(&mut self) {
+        self.history.give_back_handed();
+    }
+
+    /// Memory of the application's that is not needed any more, to be dropped once no lock is held: that may call code of
+    /// the application's. Nothing for most calls.
+    #[inline]
+    pub fn take_given_back(&mut self) -> Vec<Handed> {
+        self.history.take_given_back()
     }
 
     /// The same of a change that is alive and of no instance, whose payload of `len` bytes lies in memory that

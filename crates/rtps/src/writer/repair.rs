@@ -46,9 +46,7 @@ impl<L: Log> Writer<L> {
                 let count = match number == self.cursor.number {
                     // The rest of what is still being sent comes anyway.
                     true => self.cursor.fragment - 1,
-                    false => self
-                        .composer
-                        .fragment_count(change.payload.as_slice().len()),
+                    false => self.composer.fragment_count(change.payload.len()),
                 };
                 for fragment in set.iter().filter(|&f| f >= start && f <= count) {
                     if !self.pacer.take(now, self.composer.full_fragment_len()) {
@@ -147,11 +145,9 @@ impl<L: Log> Writer<L> {
         };
         let reader = &mut self.readers[index];
         let target = target_of(&reader.proxy);
-        let count = self
-            .composer
-            .fragment_count(change.payload.as_slice().len());
+        let count = self.composer.fragment_count(change.payload.len());
         if count == 1 {
-            let len = self.composer.data_len(change.payload.as_slice().len());
+            let len = self.composer.data_len(change.payload.len());
             if !self.pacer.take(now, len) {
                 return false;
             }

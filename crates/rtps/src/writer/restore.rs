@@ -4,7 +4,7 @@ use tickwire_base::{Duration, Instant, copy};
 
 use super::{Cursor, Log, Writer};
 use crate::change::{Change, Place};
-use crate::history::Payload;
+use crate::payload::Payload;
 use crate::wire::SequenceNumber;
 
 impl<L: Log> Writer<L> {

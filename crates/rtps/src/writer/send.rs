@@ -20,7 +20,7 @@ impl<L: Log> Writer<L> {
                 self.cursor = Cursor::at(self.cursor.number.next());
                 continue;
             };
-            let (len, is_end) = (change.payload.as_slice().len(), change.is_end());
+            let (len, is_end) = (change.payload.len(), change.is_end());
             let cost = cost(change.payload.counted_len());
             let is_bounded = !is_end && self.depth() < usize::MAX;
             let bounded = is_bounded.then_some(change.key_hash());

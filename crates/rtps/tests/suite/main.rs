@@ -13,6 +13,7 @@ mod flow;
 mod group_sets;
 mod group_writers;
 mod groups;
+mod handed;
 mod history;
 mod hostile;
 mod logs;

@@ -115,8 +115,10 @@ impl WriterEndpoint {
         let is_first = self.due.set(machine.poll_timeout(), &self.core.control);
         let is_to_ask = machine.is_to_ask();
         let ringing = machine.log().take_ringing();
+        let given_back = machine.take_given_back();
         drop(state);
         drop(ringing);
+        drop(given_back);
         if is_first {
             self.core.control.interrupt();
         }

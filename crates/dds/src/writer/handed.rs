@@ -1,0 +1,94 @@
+//! Samples in memory of the application's, which are sent from there.
+
+use tickwire_base::{Instant, Timestamp};
+use tickwire_cdr::KeyHash;
+use tickwire_rtps::ChangeKind;
+use tickwire_rtps::wire::SequenceNumber;
+use tickwire_rtps::writer::{Handed, MAX_COPIED_LEN};
+
+use super::{DataWriter, Handle};
+use crate::clock;
+use crate::error::WriteError;
+use crate::loan::{BytesInPlace, Head};
+use crate::type_support::{Payload, Serialized, TopicSupport, Written};
+
+/// Memory of the application's that a sample is sent from, such as an `Arc<Vec<u8>>`. What it gives is to stay as it is; what
+/// is done when the last reference to it is dropped is to be done soon, and without the participant, whose thread it may
+/// be that does it.
+pub type HandedMemory = Handed;
+
+/// Samples of up to so many bytes are copied when their memory is handed over, which costs less than to keep account of it.
+pub const COPIED_LEN: usize = MAX_COPIED_LEN;
+
+impl<T: TopicSupport> DataWriter<T> {
+    /// Writes a sample whose payload is that memory behind `front`, or a copy of it.
+    fn write_memory(
+        &self,
+        sample: &(impl Written<T> + ?Sized),
+        (front, memory, is_padded): (Option<&[u8]>, &HandedMemory, bool),
+        (now, timestamp): (Instant, Timestamp),
+    ) -> Result<SequenceNumber, WriteError> {
+        let endpoint = &self.handle.endpoint;
+        let len = (**memory).as_ref().len();
+        match front.filter(|_| endpoint.sends_handed(len)) {
+            Some(front) => {
+                let change = self.change_to(ChangeKind::Alive, sample, timestamp, None)?;
+                endpoint.write_handed(now, &change, (front, memory, is_padded))
+            }
+            None => self.change(ChangeKind::Alive, sample, (now, timestamp)),
+        }
+    }
+}
+
+impl DataWriter<Serialized> {
+    /// [Writes](Self::write_payload) a sample that lies encoded in memory which is handed over: of more than [`COPIED_LEN`]
+    /// nothing is copied before it is sent (and where readers follow the writer's log, to there once), and the memory is let
+    /// go of when nobody needs it any more, on the thread that finds that out. Shorter samples, and those
+    /// of durable writers, are copied at once. It is made at `timestamp`, or now.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn write_handed(
+        &self,
+        memory: &HandedMemory,
+        key_hash: Option<KeyHash>,
+        timestamp: Option<Timestamp>,
+    ) -> Result<SequenceNumber, WriteError> {
+        let payload = Payload::new((**memory).as_ref()).with_key_hash(key_hash);
+        payload
+            .check(self.handle.endpoint.representation)
+            .map_err(WriteError::Sample)?;
+        self.write_memory(&payload, (Some(&[]), memory, false), at(timestamp))
+    }
+}
+
+impl DataWriter<BytesInPlace> {
+    /// [Writes](Self::write_bytes) a sample of bytes in memory which is handed over: of more than 64 KiB nothing is copied
+    /// before it is sent (and where readers follow the writer's log, to there once), and the memory is let go of when
+    /// nobody needs it any more, on the thread that finds that out. Fewer, and those of durable writers,
+    /// are copied at once. It is made at `timestamp`, or now.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn write_handed(
+        &self,
+        memory: &HandedMemory,
+        timestamp: Option<Timestamp>,
+    ) -> Result<SequenceNumber, WriteError> {
+        let bytes = (**memory).as_ref();
+        let Handle {
+            endpoint, topic, ..
+        } = &*self.handle;
+        let front = topic.ty().front(endpoint.representation, bytes.len());
+        let front = front.as_ref().map(Head::bytes);
+        self.write_memory(bytes, (front, memory, true), at(timestamp))
+    }
+}
+
+/// Now, and when a sample was made.
+fn at(timestamp: Option<Timestamp>) -> (Instant, Timestamp) {
+    match timestamp {
+        Some(timestamp) => (clock::now(), timestamp),
+        None => clock::both(),
+    }
+}
