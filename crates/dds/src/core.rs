@@ -665,15 +665,17 @@ impl Core {
     /// Sends what endpoints have left and empties the outbox.
     #[inline]
     pub(crate) fn send_user(&self, outbox: &mut Outbox) {
-        if !outbox.is_empty() {
-            self.send(Channel::Data, outbox);
+        match outbox.is_empty() {
+            true => outbox.let_go(),
+            false => self.send(Channel::Data, outbox),
         }
     }
 
     /// Sends what discovery has left and empties the outbox.
     pub(crate) fn send_metatraffic(&self, outbox: &mut Outbox) {
-        if !outbox.is_empty() {
-            self.send(Channel::Control, outbox);
+        match outbox.is_empty() {
+            true => outbox.let_go(),
+            false => self.send(Channel::Control, outbox),
         }
     }
 

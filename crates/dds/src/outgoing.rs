@@ -128,6 +128,7 @@ pub(crate) fn publish<R, F: Fn() -> Duration>(
     if company.then != Then::Nothing || !outbox.is_empty() {
         company.send(outbox);
     }
+    outbox.let_go();
     match own {
         OwnOutbox::Held(mut held) => {
             if held.outbox.total_len() >= MAX_HELD_BYTES {

@@ -227,6 +227,7 @@ impl Core {
         outbox: &mut Outbox,
     ) -> bool {
         if outbox.is_empty() {
+            outbox.let_go();
             return false;
         }
         // Large ones gain nothing by company, and would be copied.

@@ -239,20 +239,17 @@ impl<B: Lent> History<B> {
 
     /// Memory of the application's that is not needed here any more.
     #[inline]
-    pub(crate) fn take_given_back(&mut self) -> Vec<Handed> {
-        core::mem::take(&mut self.given_back)
+    pub(crate) fn given_back(&mut self) -> &mut Vec<Handed> {
+        &mut self.given_back
     }
 
-    /// Gives all of it back, and leaves nothing in its place.
-    pub(crate) fn give_back_handed(&mut self) {
-        for change in &mut self.ring {
-            if let Payload::Handed(_) = change.payload
-                && let Payload::Handed(handed) =
-                    core::mem::replace(&mut change.payload, Payload::NONE)
-            {
-                self.given_back.push(handed.memory);
-            }
-        }
+    /// The first change that lies in such memory.
+    pub(crate) fn first_handed(&self) -> Option<SequenceNumber> {
+        let handed = |change: &&CacheChange<B>| matches!(change.payload, Payload::Handed(_));
+        self.ring
+            .iter()
+            .find(handed)
+            .map(|change| change.sequence_number)
     }
 
     /// Adds a change. `number` is above all that were added before.

@@ -6,7 +6,7 @@ use core::fmt;
 
 use tickwire_base::{Locator, Pieces, copy};
 
-use crate::payload::Part;
+use crate::payload::{Handed, Part};
 use crate::wire::{GuidPrefix, Header, MessageWriter};
 
 /// What the machines want sent.
@@ -24,6 +24,8 @@ pub struct Outbox {
     mark: u8,
     has_marks: bool,
     gathers: bool,
+    /// Memory of the application's that its writer needs no more.
+    given_back: Vec<Handed>,
     /// The longest datagram that is [continued](Self::append), whatever its machine says.
     max_len: Option<usize>,
     /// Scratch memory of [`gather`](Self::gather).
@@ -82,6 +84,7 @@ impl Outbox {
             mark: 0,
             has_marks: false,
             gathers: false,
+            given_back: Vec::new(),
             max_len: None,
             spare: Spare {
                 order: Vec::new(),
@@ -431,8 +434,26 @@ impl Outbox {
         self.bytes.len() + inserted.sum::<usize>()
     }
 
-    /// Forgets the datagrams and keeps the memory.
+    /// Has memory of the application's dropped when this is [cleared](Self::clear), as that may call its code.
+    #[inline]
+    pub fn take_given_back(&mut self, given_back: &mut Vec<Handed>) {
+        if !given_back.is_empty() {
+            self.given_back.append(given_back);
+        }
+    }
+
+    /// Drops what writers have [given back](crate::writer::Writer::given_back). To be called without locks where there
+    /// is nothing to send, and hence nothing to [clear](Self::clear).
+    #[inline]
+    pub fn let_go(&mut self) {
+        if !self.given_back.is_empty() {
+            self.given_back.clear();
+        }
+    }
+
+    /// Forgets the datagrams and keeps the memory, but for what is [let go of](Self::let_go).
     pub fn clear(&mut self) {
+        self.let_go();
         self.bytes.clear();
         self.locators.clear();
         self.datagrams.clear();

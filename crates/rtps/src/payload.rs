@@ -1,6 +1,7 @@
 //! Where the serialized payloads of a writer's changes lie. Knows no order and no instance.
 
 use alloc::borrow::Cow;
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
@@ -19,7 +20,7 @@ pub(crate) enum Payload<B> {
     /// Where readers can see it.
     Lent(B),
     /// In memory of the application's, which is sent from there.
-    Handed(HandedPayload),
+    Handed(Box<HandedPayload>),
 }
 
 impl<B: Lent> Payload<B> {
@@ -69,7 +70,7 @@ impl<'a, B: Lent> Borrowed<'a, B> {
     pub(crate) fn len(&self) -> usize {
         match *self {
             Self::Handed(handed) => handed.len(),
-            _ => self.in_one().len(),
+            _ => self.first_piece().len(),
         }
     }
 
@@ -80,7 +81,7 @@ impl<'a, B: Lent> Borrowed<'a, B> {
 
     /// All of it where that lies in one, and what comes first of other ones.
     #[inline]
-    pub(crate) fn in_one(&self) -> &'a [u8] {
+    pub(crate) fn first_piece(&self) -> &'a [u8] {
         match *self {
             Self::Own(bytes) => bytes,
             Self::Long(long) => long.as_slice(),
@@ -92,11 +93,12 @@ impl<'a, B: Lent> Borrowed<'a, B> {
     /// All of it, copied unless it lies in one.
     pub(crate) fn to_slice(self) -> Cow<'a, [u8]> {
         match self {
+            Self::Handed(handed) if handed.len() == handed.len => Cow::Borrowed(handed.bytes()),
             Self::Handed(handed) => {
                 let padding = &[0; 3][..handed.padding];
                 Cow::Owned([handed.front(), handed.bytes(), padding].concat())
             }
-            _ => Cow::Borrowed(self.in_one()),
+            _ => Cow::Borrowed(self.first_piece()),
         }
     }
 

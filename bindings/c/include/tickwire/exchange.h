@@ -65,9 +65,9 @@ tw_result tw_mq_bind(tw_mq *mq, const char *exchange, const char *queue);
 
 /* Sends a message of `len` bytes to all queues that are bound to the exchange. Waits until there is one, and while one has no
  * room. `free_data(data)` is called exactly once when nobody needs the bytes any more, whatever the result. Up to 64 KiB
- * are copied, and freed before this returns; more are sent from where they lie, and freed when all queues have them, by
- * any thread of the library or in any call with the context: it is not to call any function of the library, nor to wait.
- * If it is NULL, the bytes are copied, and stay the caller's, who may use them again at once.
+ * are copied, and freed before this returns; more are sent from where they lie, and freed when all queues have them, or
+ * the context has ended, by any thread of the library or in any call with the context: it is not to call any function of
+ * the library, nor to wait for a lock under which one is called. If it is NULL, the bytes are copied, and stay the caller's, who may use them again at once.
  * TW_TIMEOUT if it was not sent in time; looking for room goes on for up to a hundredth of a second more. TW_NOT_FOUND if
  * there is no such exchange. */
 tw_result tw_mq_send(tw_mq *mq, uint32_t exchange, void *data, size_t len, void (*free_data)(void *data),

@@ -56,7 +56,7 @@ impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
 
     fn receive_plain(&self, samples: &mut PlainSamples<'_>, outbox: &mut Outbox) -> ToTell {
         let mut state = lock(&self.state);
-        if state.take_straight(samples) {
+        if outbox.is_empty() && state.take_straight(samples) {
             if samples.is_done() || !self.keeps_all {
                 self.hand_out(state);
                 return ToTell::default();

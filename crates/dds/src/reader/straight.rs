@@ -1,10 +1,10 @@
-//! The shortest way of a sample, past the cache: where what takes samples as they come has had all before it, those of a stream
-//! are like the last one that it had in all but number, times and value, which are replaced where they lie.
+//! The shortest way of a sample, past the cache: where what takes samples as they come has had all before it, what follows of
+//! a stream is like the last one in all but writer, number, times and value, which are replaced where they lie.
 
 use std::mem;
 use std::sync::Arc;
 
-use tickwire_rtps::wire::Guid;
+use tickwire_rtps::wire::{Guid, SequenceNumber};
 
 use super::cache::Cache;
 use super::inbox::Inbox;
@@ -62,7 +62,8 @@ impl<T> Straight<T> {
 }
 
 impl<T> Cache<T> {
-    /// How many samples of a writer need nothing of the cache but to pass by it, where the last one was this.
+    /// How many samples of a writer need nothing of the cache but to pass by it, where the last one, of whatever writer, was
+    /// this.
     #[inline(always)]
     fn room_beside(&self, last: &Sample<T>, writer: Guid) -> usize {
         let is_free = self.len() == 0
@@ -77,7 +78,7 @@ impl<T> Cache<T> {
                 && instance.disposed_generation == info.disposed_generation_count
                 && instance.no_writers_generation == info.no_writers_generation_count
         });
-        match is_free && is_like && info.writer == writer {
+        match is_free && is_like {
             true => self.appends_below.min(self.policy.max_samples),
             false => 0,
         }
@@ -109,6 +110,8 @@ impl<T: TopicSupport> ReaderState<T> {
             return false;
         }
         let straight = &mut each.straight;
+        // Not what a panic may have left.
+        straight.len = 0;
         let writer = samples.writer();
         let last = straight.samples.first();
         let room = last.map_or(0, |last| inbox.cache.room_beside(last, writer));
@@ -127,12 +130,14 @@ impl<T: TopicSupport> ReaderState<T> {
                 continue;
             }
             let info = &mut sample.info;
+            info.writer = writer;
             info.sequence_number = change.sequence_number;
             info.source_timestamp = change.source_timestamp;
             info.kernel_timestamp = kernel_timestamp;
             info.reception_timestamp = timestamp;
             info.sample_rank = 0;
             sample.received_at = now;
+            sample.publisher = writer;
             straight.len += 1;
         }
         if number == expected {
@@ -170,7 +175,10 @@ impl<T: TopicSupport> ReaderState<T> {
 
     /// What comes next may be like this one, which has been handed out from the cache as it came.
     pub(super) fn remember(&mut self, mut sample: Sample<T>) {
+        // Where it said more, what comes next does not.
         sample.info.view_state = ViewState::NotNew;
+        sample.info.related = None;
+        sample.group_number = SequenceNumber::ZERO;
         let Self { inbox, each, .. } = self;
         if let Some(value) = sample.value.take() {
             inbox.cache.recycle(value);
@@ -202,4 +210,4 @@ impl<T: TopicSupport> Inbox<T> {
 }
 
 /// Samples that are handed out together this way at most, whose memory is kept.
-const MAX_STRAIGHT: usize = 64;
+const MAX_STRAIGHT: usize = 256;

@@ -3,6 +3,7 @@
 mod straight;
 
 use std::borrow::Cow;
+use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -206,7 +207,7 @@ impl WriterEndpoint {
     pub(crate) fn give_back_handed(&self) {
         let mut state = lock(&self.state);
         state.machine.give_back_handed();
-        let given_back = state.machine.take_given_back();
+        let given_back = mem::take(state.machine.given_back());
         drop(state);
         drop(given_back);
     }
@@ -639,11 +640,9 @@ impl WriterEndpoint {
         let is_first = self.due.set(due, &self.core.control);
         self.look_whether_straight(&state);
         let ringing = state.machine.log().take_ringing();
-        let given_back = state.machine.take_given_back();
+        outbox.take_given_back(state.machine.given_back());
         drop(state);
         drop(ringing);
-        // What that belonged to may call code of the application's.
-        drop(given_back);
         if is_first {
             self.core.control.interrupt();
         }

@@ -12,9 +12,10 @@ use crate::error::WriteError;
 use crate::loan::{BytesInPlace, Head};
 use crate::type_support::{Payload, Serialized, TopicSupport, Written};
 
-/// Memory of the application's that a sample is sent from, such as an `Arc<Vec<u8>>`. What it gives is to stay as it is; what
-/// is done when the last reference to it is dropped is to be done soon, and without the participant, whose thread it may
-/// be that does it.
+/// Memory of the application's that a sample is sent from, such as an `Arc<Vec<u8>>`. What it gives is to stay as it is, and to
+/// be given at once: it is asked for under the writer's lock. The last reference is dropped by whichever thread finds that
+/// nobody needs it any more, one of the participant's or of the application's in a call with it: what is done then is
+/// to be done soon, neither with the participant nor waiting for a lock under which that is called, and without a panic.
 pub type HandedMemory = Handed;
 
 /// Samples of up to so many bytes are copied when their memory is handed over, which costs less than to keep account of it.
@@ -43,8 +44,9 @@ impl<T: TopicSupport> DataWriter<T> {
 impl DataWriter<Serialized> {
     /// [Writes](Self::write_payload) a sample that lies encoded in memory which is handed over: of more than [`COPIED_LEN`]
     /// nothing is copied before it is sent (and where readers follow the writer's log, to there once), and the memory is let
-    /// go of when nobody needs it any more, on the thread that finds that out. Shorter samples, and those
-    /// of durable writers, are copied at once. It is made at `timestamp`, or now.
+    /// go of when all readers have it (by a TRANSIENT_LOCAL writer when others take its place in the history), the next
+    /// write has come if that is soon, or the writer has ended. Shorter samples, and those of TRANSIENT and PERSISTENT
+    /// writers, are copied at once. It is made at `timestamp`, or now.
     ///
     /// # Errors
     /// As [`write`](Self::write).
@@ -63,10 +65,10 @@ impl DataWriter<Serialized> {
 }
 
 impl DataWriter<BytesInPlace> {
-    /// [Writes](Self::write_bytes) a sample of bytes in memory which is handed over: of more than 64 KiB nothing is copied
-    /// before it is sent (and where readers follow the writer's log, to there once), and the memory is let go of when
-    /// nobody needs it any more, on the thread that finds that out. Fewer, and those of durable writers,
-    /// are copied at once. It is made at `timestamp`, or now.
+    /// [Writes](Self::write_bytes) a sample of bytes in memory which is handed over: of more than [`COPIED_LEN`] nothing is copied
+    /// before it is sent (and where readers follow the writer's log, to there once), and the memory is let go of when all
+    /// readers have it (by a TRANSIENT_LOCAL writer when others take its place in the history), the next write has come if
+    /// that is soon, or the writer has ended. Fewer, and those of TRANSIENT and PERSISTENT writers, are copied at once. It is made at `timestamp`, or now.
     ///
     /// # Errors
     /// As [`write`](Self::write).

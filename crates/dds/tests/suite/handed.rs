@@ -90,7 +90,7 @@ fn what_is_handed_over_arrives_by_any_way_and_is_let_go_of() {
     };
     let udp = [Transport::Udp, Transport::Multicast];
     let shm = [Transport::Udp, Transport::Multicast, Transport::Shm];
-    for (domain, transports) in [(59, &udp[..]), (60, &shm[..]), (69, &[Transport::Tcp][..])] {
+    for (domain, transports) in [(44, &udp[..]), (45, &shm[..]), (46, &[Transport::Tcp][..])] {
         let (one, two) = (with(domain, transports), with(domain, transports));
         let qos = DataWriterQos::default().reliable(PATIENCE).keep_all();
         let writer = writer(&one, qos);
@@ -138,7 +138,7 @@ fn what_is_handed_over_arrives_by_any_way_and_is_let_go_of() {
 
 #[test]
 fn late_readers_get_what_was_handed_over() {
-    let [one, two] = [(); 2].map(|()| builder(88).build().expect("a participant"));
+    let [one, two] = [(); 2].map(|()| builder(41).build().expect("a participant"));
     let qos = DataWriterQos::default().reliable(PATIENCE);
     let writer = writer(&one, qos.transient_local().keep_last(2));
     let let_go = Arc::new(AtomicUsize::new(0));
@@ -160,7 +160,7 @@ fn late_readers_get_what_was_handed_over() {
 fn a_durable_writer_copies_what_is_handed_over() {
     let folder = std::env::temp_dir().join(format!("tickwire-handed-{}", std::process::id()));
     std::fs::create_dir(&folder).expect("a directory");
-    let builder = builder(52).store(StoreOptions::below(&folder));
+    let builder = builder(42).store(StoreOptions::below(&folder));
     let one = builder.build().expect("a participant");
     let qos = DataWriterQos::default().reliable(PATIENCE).persistent();
     let writer = writer(&one, qos);
@@ -175,7 +175,7 @@ fn a_durable_writer_copies_what_is_handed_over() {
 
 #[test]
 fn payloads_that_are_handed_over_have_their_instances_and_are_filtered() {
-    let [one, two] = [(); 2].map(|()| builder(53).build().expect("a participant"));
+    let [one, two] = [(); 2].map(|()| builder(43).build().expect("a participant"));
     let ty = DynamicType::described(Note::description().clone());
     let topic = one
         .topic_of::<Serialized>("Notes", ty.clone())

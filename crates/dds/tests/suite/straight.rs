@@ -200,6 +200,38 @@ fn a_writer_that_leaves_and_another_one_are_told_of() {
     drop((other, to));
 }
 
+#[test]
+fn what_one_sample_says_besides_is_not_said_of_the_next() {
+    let [one, two] = [(); 2].map(|()| builder(59).build().expect("a participant"));
+    let topic = one.topic("Trades").expect("a topic");
+    let qos = DataWriterQos::default().reliable(PATIENCE).keep_all();
+    let writer = one
+        .writer_with::<Trade>(&topic, qos.related_samples(true))
+        .expect("a writer");
+    let topic = two.topic("Trades").expect("a topic");
+    let qos = DataReaderQos::default().reliable().keep_all();
+    let reader = two.reader_with(&topic, qos).expect("a reader");
+    writer.wait_for_matched(1, PATIENCE).expect("a match");
+    reader.wait_for_matched(1, PATIENCE).expect("a match");
+    let each = handed(&reader);
+    for price in 0..20 {
+        let related = (price % 4 == 1).then(|| tickwire::SampleIdentity {
+            writer: writer.guid(),
+            sequence_number: tickwire::SequenceNumber(price + 1),
+        });
+        match related {
+            Some(related) => writer.write_related(&trade(price), related),
+            None => writer.write(&trade(price)),
+        }
+        .expect("room");
+        let (info, value) = next(&each, 1).remove(0);
+        assert_eq!(
+            (info.related, value.as_deref()),
+            (related, Some(&trade(price)))
+        );
+    }
+}
+
 /// A writer and a reader that one thread drives.
 struct Driven {
     participants: [DomainParticipant; 2],

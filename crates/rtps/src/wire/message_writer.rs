@@ -217,7 +217,6 @@ impl<'a> MessageWriter<'a> {
         })
     }
 
-    /// Writes a submessage whose body must have the byte order of `qos`.
     /// What a payload begins with.
     pub(crate) fn first(&mut self, payload: &[u8]) -> &mut Self {
         self.bytes.extend_from_slice(payload);
@@ -232,6 +231,7 @@ impl<'a> MessageWriter<'a> {
         self
     }
 
+    /// Writes a submessage whose body must have the byte order of `qos`.
     fn with_order_of(&mut self, qos: &InlineQos<'_>, write: impl FnOnce(&mut Self)) -> &mut Self {
         let before = self.little_endian;
         if !qos.bytes.is_empty() {

@@ -115,7 +115,7 @@ impl Composer {
             }
             return outbox.insert(part, true);
         }
-        let payload = change.payload.in_one();
+        let payload = change.payload.first_piece();
         if target.reader == EntityId::UNKNOWN
             && let Some(head) = self.plain_head(change)
         {
@@ -154,7 +154,9 @@ impl Composer {
     /// readers can see it.
     pub(super) fn record<L: Log>(&mut self, change: Kept<'_, L::Lent>, log: &mut L) {
         let payload = match change.payload {
-            Borrowed::Own(_) | Borrowed::Long(_) | Borrowed::Lent(_) => change.payload.in_one(),
+            Borrowed::Own(_) | Borrowed::Long(_) | Borrowed::Lent(_) => {
+                change.payload.first_piece()
+            }
             Borrowed::Handed(handed) => handed.bytes(),
         };
         let is_in_one = payload.len() == change.payload.len();
@@ -278,7 +280,7 @@ impl Composer {
             writer: self.writer.entity,
             sequence_number: change.sequence_number,
             inline_qos: self.inline_qos(),
-            payload: match (change.kind().is_alive(), change.payload.in_one()) {
+            payload: match (change.kind().is_alive(), change.payload.first_piece()) {
                 _ if change.payload.is_empty() => SerializedPayload::None,
                 (true, value) => SerializedPayload::Data(value),
                 (false, key) => SerializedPayload::Key(key),
@@ -369,7 +371,7 @@ impl Composer {
                 let (front, place) = handed.range(start, len);
                 (front, place, handed.bytes())
             }
-            payload => (&[][..], start..start + len, payload.in_one()),
+            payload => (&[][..], start..start + len, payload.first_piece()),
         };
         let data = DataFrag {
             reader,

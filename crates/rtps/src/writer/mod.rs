@@ -25,6 +25,7 @@ mod straight;
 mod window;
 
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ops::DerefMut;
 
@@ -468,7 +469,7 @@ impl<L: Log> Writer<L> {
 
     /// The same of a change whose payload lies in memory of the application's behind `front`, words of up to
     /// [`MAX_FRONT_LEN`] bytes, and if it `is_padded` before zeros up to a multiple of four: nothing of it is copied until it is sent, and it is sent from there. Once nobody needs it
-    /// any more it is among what [`take_given_back`](Self::take_given_back) gives. For payloads of more than
+    /// any more it is among what is [given back](Self::given_back). For payloads of more than
     /// [`MAX_COPIED_LEN`].
     ///
     /// # Errors
@@ -489,20 +490,22 @@ impl<L: Log> Writer<L> {
             self.find_destinations();
         }
         self.admit(now, change, outbox)?;
-        self.add(now, change, Payload::Handed(payload), outbox);
+        self.add(now, change, Payload::Handed(Box::new(payload)), outbox);
         Ok(self.last)
     }
 
-    /// The writer has ended: no memory of the application's is needed any more.
+    /// The writer has ended: what lies in memory of the application's is not written any more.
     pub fn give_back_handed(&mut self) {
-        self.history.give_back_handed();
+        while let Some(number) = self.history.first_handed() {
+            self.remove(number);
+        }
     }
 
-    /// Memory of the application's that is not needed any more, to be dropped once no lock is held: that may call code of
-    /// the application's. Nothing for most calls.
+    /// Memory of the application's that is not needed any more. It is to be dropped when no lock is held, as that may call
+    /// code of the application's.
     #[inline]
-    pub fn take_given_back(&mut self) -> Vec<Handed> {
-        self.history.take_given_back()
+    pub fn given_back(&mut self) -> &mut Vec<Handed> {
+        self.history.given_back()
     }
 
     /// The same of a change that is alive and of no instance, whose payload of `len` bytes lies in memory that

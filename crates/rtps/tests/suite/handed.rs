@@ -289,14 +289,14 @@ fn memory_is_given_back_when_nobody_needs_it() {
                 assert!(!is_free(memory), "it has not been acknowledged");
                 script.said();
             }
-            let replaced = script.writer.take_given_back();
+            let replaced = std::mem::take(script.writer.given_back());
             match history {
                 HistoryKind::KeepAll => assert!(replaced.is_empty()),
                 HistoryKind::KeepLast(_) => assert_eq!(replaced.len(), 2),
             }
             drop(replaced);
             script.answer(4);
-            let given_back = script.writer.take_given_back();
+            let given_back = std::mem::take(script.writer.given_back());
             assert!(!is_free(&memories[2]), "it is given back, not dropped");
             drop(given_back);
             assert!(memories.iter().all(is_free), "{way:?}, {history:?}");

@@ -1,6 +1,7 @@
 //! The shortest way of samples: from the caller to the writer's log, where all readers follow that, under one lock and without
 //! an outbox.
 
+use std::mem;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::MutexGuard;
 use std::sync::atomic::Ordering;
@@ -115,16 +116,17 @@ impl WriterEndpoint {
         let is_first = self.due.set(machine.poll_timeout(), &self.core.control);
         let is_to_ask = machine.is_to_ask();
         let ringing = machine.log().take_ringing();
-        let given_back = machine.take_given_back();
+        let given_back = mem::take(machine.given_back());
         drop(state);
         drop(ringing);
-        drop(given_back);
         if is_first {
             self.core.control.interrupt();
         }
         if is_to_ask {
             self.ask(now);
         }
+        // That may call code of the application's.
+        drop(given_back);
     }
 
     /// Asks readers to acknowledge what has gone straight to the log, if much has.
