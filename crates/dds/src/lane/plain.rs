@@ -152,6 +152,15 @@ impl<'a> PlainSamples<'a> {
         Some(change)
     }
 
+    /// Whether few are left, as far as can be told without reading them: of a log as many as are read at once.
+    #[inline]
+    pub(crate) fn are_few(&self) -> bool {
+        match &self.source {
+            Source::Records { .. } => true,
+            Source::Message(message) => message.left() <= FEW_BYTES,
+        }
+    }
+
     /// Whether nothing is left, and neither is anything else.
     pub(crate) fn is_done(&self) -> bool {
         match &self.source {
@@ -207,6 +216,9 @@ impl<'a> Samples<'a> for PlainSamples<'a> {
         Some(data)
     }
 }
+
+/// So many bytes of a datagram behind the first sample are few samples.
+const FEW_BYTES: usize = 512;
 
 /// The first of these records, if it is a plain sample. What cannot be read is left to those who count it.
 #[inline(always)]

@@ -56,7 +56,9 @@ impl<T: TopicSupport> ReaderEndpoint for ReaderShared<T> {
 
     fn receive_plain(&self, samples: &mut PlainSamples<'_>, outbox: &mut Outbox) -> ToTell {
         let mut state = lock(&self.state);
-        if outbox.is_empty() && state.take_straight(samples) {
+        // Of many, what is seen to once for all of them is little for each.
+        let are_few = samples.are_few() && outbox.is_empty();
+        if are_few && state.take_straight(samples) {
             if samples.is_done() || !self.keeps_all {
                 self.hand_out(state);
                 return ToTell::default();

@@ -210,4 +210,4 @@ impl<T: TopicSupport> Inbox<T> {
 }
 
 /// Samples that are handed out together this way at most, whose memory is kept.
-const MAX_STRAIGHT: usize = 256;
+const MAX_STRAIGHT: usize = 64;

@@ -313,6 +313,12 @@ impl<'a> MessageReader<'a> {
         })
     }
 
+    /// How many bytes of the datagram have not been read.
+    #[inline]
+    pub fn left(&self) -> usize {
+        self.rest.rest().len()
+    }
+
     /// Whether nothing is left of the datagram.
     #[inline]
     pub fn is_done(&self) -> bool {

@@ -46,7 +46,7 @@ impl PlainSample {
     ///
     /// # Errors
     /// When they are too few, or there is no such number or time.
-    #[inline]
+    #[inline(always)]
     pub fn read(bytes: &[u8]) -> Result<(Self, &[u8]), Malformed> {
         let mut from = Cursor::new(bytes, 0, true);
         let [number, time] = [from.array("number")?, from.array("time")?];

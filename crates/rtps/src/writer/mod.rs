@@ -24,8 +24,8 @@ mod sets;
 mod straight;
 mod window;
 
-use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use core::ops::DerefMut;
 

@@ -116,7 +116,8 @@ impl WriterEndpoint {
         let is_first = self.due.set(machine.poll_timeout(), &self.core.control);
         let is_to_ask = machine.is_to_ask();
         let ringing = machine.log().take_ringing();
-        let given_back = mem::take(machine.given_back());
+        let given_back = machine.given_back();
+        let given_back = (!given_back.is_empty()).then(|| mem::take(given_back));
         drop(state);
         drop(ringing);
         if is_first {
@@ -125,8 +126,10 @@ impl WriterEndpoint {
         if is_to_ask {
             self.ask(now);
         }
-        // That may call code of the application's.
-        drop(given_back);
+        if let Some(given_back) = given_back {
+            // That may call code of the application's.
+            drop(given_back);
+        }
     }
 
     /// Asks readers to acknowledge what has gone straight to the log, if much has.
