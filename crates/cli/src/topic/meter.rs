@@ -158,7 +158,7 @@ impl MeterOptions {
         let news = subscription.news_of(&reader);
         let mut losses = Losses::default();
         let (mut all, mut period) = (F::default(), F::default());
-        let (mut seen, mut lines) = (0, Lines::new(self.output, hops));
+        let (mut seen, mut lines) = (0, Lines::new(stdout(), self.output, hops));
         let begin = Instant::now();
         let mut line_at = begin + self.window;
         while subscription.wanted(seen) > 0 && !subscription.is_over() {
@@ -207,15 +207,17 @@ fn hops_of(latency: &ReaderLatency) -> impl Iterator<Item = (&'static str, &Late
 }
 
 /// Lines of figures as they come: a table cannot know its widest cell.
-struct Lines {
+struct Lines<W> {
+    out: W,
     format: LineFormat,
     label_width: usize,
     has_begun: bool,
 }
 
-impl Lines {
-    fn new(format: LineFormat, hops: bool) -> Self {
+impl<W: Write> Lines<W> {
+    fn new(out: W, format: LineFormat, hops: bool) -> Self {
         Self {
+            out,
             format,
             label_width: if hops { 19 } else { 3 },
             has_begun: false,
@@ -223,7 +225,7 @@ impl Lines {
     }
 
     fn write(&mut self, label: &str, row: &[(&'static str, Value)]) -> io::Result<()> {
-        let mut out = stdout();
+        let out = &mut self.out;
         let is_first = !std::mem::replace(&mut self.has_begun, true);
         match self.format {
             LineFormat::Jsonl => writeln!(out, "{}", object(label, row))?,
@@ -255,11 +257,12 @@ impl Lines {
     }
 
     /// After the last line.
-    fn end(self) -> io::Result<()> {
-        match self.format {
-            LineFormat::Json => writeln!(stdout(), "\n]"),
-            LineFormat::Jsonl | LineFormat::Table => Ok(()),
+    fn end(mut self) -> io::Result<()> {
+        if self.format == LineFormat::Json {
+            writeln!(self.out, "\n]")?;
         }
+        // What is left to be written as it is dropped fails without a word.
+        self.out.flush()
     }
 }
 
@@ -269,4 +272,45 @@ fn object(label: &str, row: &[(&'static str, Value)]) -> Value {
     let figures = figures.map(|(name, value)| ((*name).to_owned(), six_digits(value)));
     let scope = ("scope".to_owned(), Value::from(scope));
     Value::Object(std::iter::once(scope).chain(figures).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::BufWriter;
+
+    /// As large as it is, which may be too small.
+    struct Disk(Vec<u8>, usize);
+
+    impl Write for Disk {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let room = self.1.saturating_sub(self.0.len());
+            match bytes.get(..room.min(bytes.len())) {
+                Some(fitting @ [_, ..]) => self.0.write(fitting),
+                _ => Err(io::ErrorKind::StorageFull.into()),
+            }
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// The array of one line, on a disk of that size.
+    fn array(size: usize) -> io::Result<()> {
+        let disk = BufWriter::new(Disk(Vec::new(), size));
+        let mut lines = Lines::new(disk, LineFormat::Json, false);
+        lines.write("all", &[("samples", Value::from(0))])?;
+        lines.end()
+    }
+
+    #[test]
+    fn an_array_that_cannot_be_closed_is_an_error() {
+        let whole = "[\n{\"scope\":\"all\",\"samples\":0}\n]\n".len();
+        assert!(array(whole).is_ok());
+        for lacking in 1..=3 {
+            let error = array(whole - lacking).expect_err("no room");
+            assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        }
+    }
 }
