@@ -1,6 +1,6 @@
 //! What a topic's type looks like, as told by the participants of its endpoints.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -40,11 +40,12 @@ impl TypeOptions {
 
     /// The types of the file, if one is given. Standard error says what is wrong and what is doubtful in it.
     pub(super) fn compile(&self) -> Result<Option<TypeFile<'_>>> {
-        let file = self.idl.as_ref();
-        let compiled = file.map(|file| self.compile.compile_and_tell(&[file]));
-        let compiled = compiled.transpose()?;
-        Ok(compiled.map(|compilation| TypeFile {
-            compilation,
+        let Some(path) = &self.idl else {
+            return Ok(None);
+        };
+        Ok(Some(TypeFile {
+            path,
+            compilation: self.compile.compile_and_tell(&[path])?,
             type_name: self.type_name.as_deref(),
         }))
     }
@@ -52,6 +53,7 @@ impl TypeOptions {
 
 /// A file of IDL that has the topic's type.
 pub(super) struct TypeFile<'a> {
+    path: &'a Path,
     compilation: Compilation,
     /// Which of its types that is, if the command line says so.
     type_name: Option<&'a str>,
@@ -62,6 +64,13 @@ impl TypeFile<'_> {
     pub(super) fn alone(&self) -> Result<Option<TypeDescription>> {
         match self.compilation.topic_type(self.type_name) {
             Ok(description) => Ok(Some(description)),
+            // No endpoint could tell which one it is.
+            Err(TopicTypeError::Unnamed { topics }) if topics.is_empty() => {
+                let path = self.path.display();
+                let failure = Failure::new(format_args!("{path} has no struct that is for topics"));
+                Err(failure
+                    .hint("`--type` names one that is `@nested`; or give the file that has it"))
+            }
             Err(TopicTypeError::Unnamed { .. }) => Ok(None),
             Err(error) => Err(no_type(error)),
         }

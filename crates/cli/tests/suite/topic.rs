@@ -399,6 +399,31 @@ fn nobody_gets_the_samples_only_if_that_is_asked_for() {
     assert!(said.contains("B has no member `symbol`"), "{said}");
 }
 
+/// Nobody could tell which of its types is meant, so nobody is waited for.
+#[test]
+fn a_file_without_a_type_for_topics_is_an_error_at_once() {
+    let domain = Domain::reserve();
+    let folder = Folder::new("topic-no-type");
+    let text = "@nested struct Quote { string symbol; int64 price; }; enum Side { BUY, SELL };";
+    folder.write("quote.idl", text.as_bytes());
+    let sample = r#"{"symbol":"A","price":1}"#;
+    let commands: [&[&str]; 2] = [&["echo", "Quotes"], &["pub", "Quotes", sample]];
+    for command in commands {
+        let options = ["-d", &domain.id, "--timeout", "1h", "--idl", "quote.idl"];
+        let run = tickwire(&folder, &[&["topic"], command, &options[..]].concat());
+        assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{}", run.stderr);
+        assert_eq!(
+            run.stderr,
+            "error: quote.idl has no struct that is for topics\n\
+             hint: `--type` names one that is `@nested`; or give the file that has it\n"
+        );
+    }
+    let named = ["--idl", "quote.idl", "--type", "Quote", "--wait", "0"];
+    let publish = ["topic", "pub", "Quotes", sample, "-d", &domain.id];
+    let run = tickwire(&folder, &[&publish[..], &named].concat());
+    assert_eq!(run.status, 0, "{}", run.stderr);
+}
+
 #[test]
 fn writers_that_come_later_are_shown_whatever_partition_they_are_in() {
     let domain = Domain::reserve();
