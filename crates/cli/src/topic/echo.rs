@@ -12,7 +12,7 @@ use tickwire::{
 
 use super::field::FieldPath;
 use super::learn::{LearnedType, TypeFile, TypeOptions};
-use super::losses::Losses;
+use super::losses::{Losses, report_trouble};
 use super::sample::{Lines, Shape};
 use super::subscription::{Interest, Subscription, SubscriptionOptions};
 use super::template::Template;
@@ -166,6 +166,7 @@ fn print(
         let first = first.pop();
         let is_first = first.is_some();
         let samples = first.unwrap_or_else(|| {
+            report_trouble(reader);
             // What it was, if anything, shows below.
             let _news = news.wait(subscription.rest(FOREVER));
             reader.take()

@@ -17,7 +17,7 @@ pub(super) struct Losses {
 }
 
 impl Losses {
-    /// Says what has been lost since the last time, and which writers are not heard.
+    /// Says what has been lost since the last time.
     pub(super) fn report(&mut self, reader: &DataReader<Serialized>) {
         let (counters, protocol) = (reader.inbox_counters(), reader.counters());
         let in_sets = protocol.set_changes_discarded + counters.discarded_with_set;
@@ -67,7 +67,6 @@ impl Losses {
             (protocol.abandoned, "cut off when their writer went"),
             (protocol.jumps, "too far ahead to be believed at once"),
         ];
-        report_trouble(reader);
     }
 
     /// One more kind of sample that was not shown.
@@ -97,8 +96,8 @@ impl Losses {
     }
 }
 
-/// Says on standard error which writers are not heard.
-fn report_trouble(reader: &DataReader<Serialized>) {
+/// Says on standard error which writers are not heard, to who is about to wait for them.
+pub(super) fn report_trouble(reader: &DataReader<Serialized>) {
     let incompatible = reader.requested_incompatible_qos_status();
     if let (1.., Some(writer), Some(verdict)) = (
         incompatible.total_count_change,
@@ -111,7 +110,9 @@ fn report_trouble(reader: &DataReader<Serialized>) {
         }
     }
     let matched = reader.subscription_matched_status();
-    if matched.current_count == 0 && matched.current_count_change < 0 {
+    // One that has come and gone since leaves the count what it was.
+    let has_changed = matched.total_count_change > 0 || matched.current_count_change < 0;
+    if matched.current_count == 0 && has_changed {
         note("no writer is left; waiting for another");
     }
 }

@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use serde_json::Value;
 
 use super::learn::LearnedType;
-use super::losses::Losses;
+use super::losses::{Losses, report_trouble};
 use super::subscription::{Interest, SubscriptionOptions};
 use crate::failure::{Failure, Result};
 use crate::output::{note, six_digits, stdout};
@@ -162,6 +162,7 @@ impl MeterOptions {
         let begin = Instant::now();
         let mut line_at = begin + self.window;
         while subscription.wanted(seen) > 0 && !subscription.is_over() {
+            report_trouble(&reader);
             let rest = line_at.saturating_duration_since(Instant::now());
             let _news = news.wait(subscription.rest(rest));
             let taken = reader.take();

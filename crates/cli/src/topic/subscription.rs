@@ -184,8 +184,10 @@ impl Subscription {
     fn find_writers(&self) -> Option<Writers> {
         let mut writers = self.participant.discovery().publications();
         writers.retain(|writer| writer.topic_name == self.name);
+        // To read the status itself would hide from who reports it that the writer has left.
         let has_matched = |ahead: &Ahead<DataReader<Serialized>, _>| {
-            ahead.endpoint.subscription_matched_status().total_count > 0
+            let changes = ahead.endpoint.status_changes();
+            changes.intersects(StatusMask::SUBSCRIPTION_MATCHED)
         };
         let is_found = !writers.is_empty() || self.ahead.as_ref().is_some_and(has_matched);
         is_found.then_some(writers)

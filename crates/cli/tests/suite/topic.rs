@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::common::{Domain, Folder, tickwire};
 use nix::sys::signal::{Signal, kill};
@@ -10,7 +10,7 @@ use nix::unistd::Pid;
 use serde_json::{Value, json};
 use tickwire::qos::{DestinationOrder, Durability, RepresentationId};
 use tickwire::{
-    DataReaderQos, DataWriterQos, DomainParticipant, DomainParticipantBuilder, PublisherQos,
+    DataReaderQos, DataWriterQos, DomainParticipant, DomainParticipantBuilder, Guid, PublisherQos,
     SubscriberQos, Topic, Transport,
 };
 
@@ -331,6 +331,47 @@ fn a_reader_that_was_there_first_is_made_to_match_who_comes() {
             assert_eq!(printed, symbols, "{said}");
         }
     }
+}
+
+/// Waits until the other participant knows the endpoint, of which it tells nobody but by acknowledging it.
+fn wait_until_known(participant: &DomainParticipant, to: Guid, endpoint: Guid) {
+    let view = participant.discovery();
+    let begin = Instant::now();
+    while !view.is_known_to(to, endpoint) {
+        assert!(begin.elapsed() < PATIENCE, "nobody knows {endpoint}");
+        let _news = view.wait_for(Duration::from_millis(1), || None::<()>);
+    }
+}
+
+/// The reader of `tickwire topic echo --idl`, which is there before any writer.
+fn reader_ahead(participant: &DomainParticipant) -> Guid {
+    let view = participant.discovery();
+    let ahead = || view.subscriptions().into_iter().next();
+    view.wait_for(PATIENCE, ahead).expect("a reader").guid
+}
+
+#[test]
+fn a_writer_that_came_and_went_is_told_of() {
+    let folder = Folder::new("topic-come-and-go");
+    let idl = quote_idl(&folder, "test");
+    let domain = Domain::reserve();
+    let mut child = echo(&domain, &["Quotes", "--timeout", "30s", "--idl", &idl]);
+    let participant = participant(&domain);
+    let ahead = reader_ahead(&participant);
+    let others = participant.topic::<Quote>("Others").expect("a topic");
+    let other = participant.writer(&others).expect("a writer");
+    wait_until_known(&participant, ahead, other.guid());
+    // While the command is stopped, both wait for it in its sockets.
+    let pid = Pid::from_raw(i32::try_from(child.id()).expect("a pid"));
+    kill(pid, Signal::SIGSTOP).expect("it is ours");
+    let topic = participant.topic::<Quote>("Quotes").expect("a topic");
+    drop(participant.writer(&topic).expect("a writer"));
+    kill(pid, Signal::SIGCONT).expect("it is ours");
+    let mut said = lines(child.stderr.take());
+    let left = "no writer is left; waiting for another";
+    assert!(said.any(|line| line == left));
+    kill(pid, Signal::SIGINT).expect("it runs");
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
 }
 
 #[test]
