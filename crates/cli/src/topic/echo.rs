@@ -1,15 +1,13 @@
 //! `tickwire topic echo`: the samples of a topic, whose type and QoS are learned from its writers.
 
-use std::collections::BTreeSet;
-use std::io::Write;
+use std::io::{self, Write};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use tickwire::cdr::TypeDescription;
-use tickwire::{
-    DataReader, InstanceHandle, Sample, SampleIdentity, Samples, SequenceNumber, Serialized,
-};
+use tickwire::{DataReader, InstanceHandle, Sample, Serialized};
 
+use super::early::{Early, identity};
 use super::field::FieldPath;
 use super::learn::{LearnedType, TypeFile, TypeOptions};
 use super::losses::{Losses, report_trouble};
@@ -126,8 +124,9 @@ impl Arguments {
             _ => Shape::Value,
         };
         let lines = Lines::new(ty.description, shape);
-        let first = subscription.first(&reader);
-        print(&subscription, &reader, first, lines, is_array)
+        let early = subscription.early(&reader);
+        let printer = Printer::new(stdout(), lines, is_array)?;
+        print(&subscription, &reader, &early, printer)
     }
 
     fn interest<'a>(&'a self, ty: &'a LearnedType) -> Interest<'a> {
@@ -150,68 +149,88 @@ impl Arguments {
 fn print(
     subscription: &Subscription,
     reader: &DataReader<Serialized>,
-    mut first: Vec<Samples<Serialized>>,
-    mut lines: Lines,
-    is_array: bool,
+    early: &Early,
+    mut printer: Printer<impl Write>,
 ) -> Result<()> {
     let news = subscription.news_of(reader);
-    let (mut printed, mut shapeless, mut losses) = (0, 0, Losses::default());
-    let mut out = stdout();
-    if is_array {
-        write!(out, "[")?;
+    let mut losses = Losses::default();
+    let known = early.identities();
+    printer.print(subscription, early.in_order())?;
+    losses.report(reader);
+    while subscription.wanted(printer.printed) > 0 && !subscription.is_over() {
+        report_trouble(reader);
+        // What it was, if anything, shows below.
+        let _news = news.wait(subscription.rest(FOREVER));
+        let samples = reader.take();
+        let is_known = |sample| identity(sample).is_some_and(|of| known.contains(&of));
+        let new = samples.iter().filter(|sample| !is_known(sample));
+        printer.print(subscription, new)?;
+        losses.report(reader);
     }
-    // What came first may come again.
-    let mut known = BTreeSet::new();
-    while subscription.wanted(printed) > 0 && !subscription.is_over() {
-        let first = first.pop();
-        let is_first = first.is_some();
-        let samples = first.unwrap_or_else(|| {
-            report_trouble(reader);
-            // What it was, if anything, shows below.
-            let _news = news.wait(subscription.rest(FOREVER));
-            reader.take()
-        });
-        for sample in samples.iter() {
-            if subscription.wanted(printed) == 0 {
+    printer.end()?;
+    let shapeless = "ends of instances, which have no such fields";
+    losses.add(printer.shapeless, shapeless);
+    subscription.conclude(printer.printed, &losses)
+}
+
+/// Writes lines, and counts them.
+struct Printer<W> {
+    out: W,
+    lines: Lines,
+    is_array: bool,
+    printed: usize,
+    /// Ends of instances that have no line.
+    shapeless: u64,
+}
+
+impl<W: Write> Printer<W> {
+    fn new(mut out: W, lines: Lines, is_array: bool) -> io::Result<Self> {
+        if is_array {
+            write!(out, "[")?;
+        }
+        Ok(Self {
+            out,
+            lines,
+            is_array,
+            printed: 0,
+            shapeless: 0,
+        })
+    }
+
+    /// Prints as many samples as are still wanted.
+    fn print<'a>(
+        &mut self,
+        subscription: &Subscription,
+        samples: impl IntoIterator<Item = &'a Sample<Serialized>>,
+    ) -> io::Result<()> {
+        for sample in samples {
+            if subscription.wanted(self.printed) == 0 {
                 break;
             }
             // Without a key there is no instance that could end; the writer went.
             if sample.data().is_none() && sample.info().instance == InstanceHandle::KEYLESS {
                 continue;
             }
-            let is_again = identity(sample).is_some_and(|identity| match is_first {
-                true => !known.insert(identity),
-                false => known.contains(&identity),
-            });
-            if is_again {
-                continue;
-            }
-            let Some(line) = lines.line(sample) else {
-                shapeless += 1;
+            let Some(line) = self.lines.line(sample) else {
+                self.shapeless += 1;
                 continue;
             };
-            match (is_array, printed) {
-                (false, _) => writeln!(out, "{line}")?,
-                (true, 0) => write!(out, "\n{line}")?,
-                (true, _) => write!(out, ",\n{line}")?,
+            match (self.is_array, self.printed) {
+                (false, _) => writeln!(self.out, "{line}")?,
+                (true, 0) => write!(self.out, "\n{line}")?,
+                (true, _) => write!(self.out, ",\n{line}")?,
             }
-            printed += 1;
+            self.printed += 1;
         }
-        out.flush()?;
-        losses.report(reader);
+        self.out.flush()
     }
-    if is_array {
-        writeln!(out, "\n]")?;
-        out.flush()?;
-    }
-    losses.add(shapeless, "ends of instances, which have no such fields");
-    subscription.conclude(printed, &losses)
-}
 
-/// Which sample it is. The end of an instance whose writer has vanished is none.
-fn identity(sample: &Sample<Serialized>) -> Option<SampleIdentity> {
-    let identity = sample.info().identity();
-    (identity.sequence_number != SequenceNumber::UNKNOWN).then_some(identity)
+    fn end(&mut self) -> io::Result<()> {
+        if self.is_array {
+            writeln!(self.out, "\n]")?;
+        }
+        self.out.flush()
+    }
 }
 
 /// An hour.

@@ -5,6 +5,7 @@
 
 mod ahead;
 mod definition;
+mod early;
 mod echo;
 mod field;
 mod find;

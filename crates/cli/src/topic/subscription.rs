@@ -15,6 +15,7 @@ use tickwire_profiles::Profile;
 use tickwire_profiles::parse_duration;
 
 use super::ahead::Ahead;
+use super::early::Early;
 use super::learn::LearnedType;
 use super::losses::Losses;
 use crate::failure::{Failure, Result};
@@ -244,20 +245,17 @@ impl Subscription {
         }
     }
 
-    /// What comes before all else where the reader has taken the place of another, the last first: history, and what the
-    /// other got, of which a durable writer repeats to this one what it still has.
-    pub(super) fn first(&mut self, reader: &DataReader<Serialized>) -> Vec<Samples<Serialized>> {
+    /// What comes before all else where the reader has taken the place of another: what that one got, and history, of
+    /// which a durable writer repeats to this one what it still has.
+    pub(super) fn early(&mut self, reader: &DataReader<Serialized>) -> Early {
         let Some(early) = self.early.take().filter(|early| !early.is_empty()) else {
-            return Vec::new();
+            return Early::default();
         };
-        match reader.qos().policies().durability {
-            Durability::Volatile => vec![early],
-            _ => {
-                // Who has left repeats nothing, and the others may take their time.
-                let _late = reader.wait_for_historical_data(self.rest(PATIENCE));
-                vec![early, reader.take()]
-            }
+        if reader.qos().policies().durability != Durability::Volatile {
+            // Who has left repeats nothing, and the others may take their time.
+            let _late = reader.wait_for_historical_data(self.rest(PATIENCE));
         }
+        Early(vec![early, reader.take()])
     }
 
     /// Asks for as much as all offer; where nobody does, for what writers usually offer.
