@@ -1,6 +1,8 @@
 //! An endpoint that is made before anybody is there whom it could match: somebody may wait for it, as these
 //! commands wait for others.
 
+use std::time::{Duration, Instant};
+
 use tickwire::cdr::TypeDescription;
 use tickwire::{DiscoveryView, Guid};
 
@@ -24,3 +26,23 @@ impl<E, Q: PartialEq> Ahead<E, Q> {
         *qos == self.qos && ty == self.ty && own.all(|pair| pair.verdict.is_match())
     }
 }
+
+/// Whether that is so within `patience`, as others acknowledge what this participant announces.
+pub(super) fn is_acknowledged_within(
+    patience: Duration,
+    view: &DiscoveryView<'_>,
+    is_acknowledged: impl Fn() -> bool,
+) -> bool {
+    let begin = Instant::now();
+    while !is_acknowledged() {
+        if begin.elapsed() > patience {
+            return false;
+        }
+        // Acknowledgements wake nobody.
+        let _news = view.wait_for(TICK, || is_acknowledged().then_some(()));
+    }
+    true
+}
+
+/// How often acknowledgements are looked for.
+const TICK: Duration = Duration::from_millis(5);

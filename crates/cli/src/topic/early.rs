@@ -3,9 +3,27 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tickwire::{
-    Guid, InstanceHandle, Sample, SampleIdentity, SampleInfo, Samples, SequenceNumber, Serialized,
-    Timestamp,
+    DataReader, Guid, InstanceHandle, Sample, SampleIdentity, SampleInfo, Samples, SequenceNumber,
+    Serialized, Timestamp,
 };
+
+/// A reader whose place another takes.
+pub(super) enum Replaced {
+    /// It reads on, for the writers that do not know the other yet.
+    Reading(DataReader<Serialized>),
+    /// It had to go before there was another.
+    Gone(Samples<Serialized>),
+}
+
+impl Replaced {
+    /// It goes if there cannot be two: one participant has no two types for a topic.
+    pub(super) fn new(reader: DataReader<Serialized>, may_read_on: bool) -> Self {
+        match may_read_on {
+            true => Self::Reading(reader),
+            false => Self::Gone(reader.take()),
+        }
+    }
+}
 
 /// What comes before all else, first what the earlier reader got.
 #[derive(Default)]

@@ -7,15 +7,16 @@ use clap::Args;
 use tickwire::cdr::filter::{FilterError, FilterProblem};
 use tickwire::error::ContentFilterError;
 use tickwire::qos::{Durability, EndpointQos, Ownership, nearest_name};
+use tickwire::reader::WriterStatus;
 use tickwire::{
     DataReader, DataReaderQos, DomainParticipant, DomainParticipantBuilder, Driving, EndpointData,
-    Samples, Serialized, StateMask, StatusMask, SubscriberQos, Topic, WaitSet,
+    Serialized, StateMask, StatusMask, SubscriberQos, Topic, WaitSet,
 };
 use tickwire_profiles::Profile;
 use tickwire_profiles::parse_duration;
 
-use super::ahead::Ahead;
-use super::early::Early;
+use super::ahead::{Ahead, is_acknowledged_within};
+use super::early::{Early, Replaced};
 use super::learn::LearnedType;
 use super::losses::Losses;
 use crate::failure::{Failure, Result};
@@ -68,8 +69,8 @@ pub(super) struct Subscription {
     /// Empty where one matched the reader that was made ahead, and left.
     pub(super) writers: Writers,
     ahead: Option<Ahead<DataReader<Serialized>, DataReaderQos>>,
-    /// What a reader got that was made ahead and then replaced.
-    early: Option<Samples<Serialized>>,
+    /// The one that was made ahead, if it does not do.
+    replaced: Option<Replaced>,
     name: String,
     deadline: Option<Instant>,
     interrupt: Interrupt,
@@ -96,7 +97,7 @@ impl SubscriptionOptions {
             })?,
             writers: Vec::new(),
             ahead: None,
-            early: None,
+            replaced: None,
             name: self.name.clone(),
             deadline,
             interrupt,
@@ -207,20 +208,17 @@ impl Subscription {
         let found = self.find_writers();
         let writers = found.unwrap_or_else(|| self.writers.clone());
         let qos = self.qos(&writers, interest.history);
-        let ahead = self.ahead.take().and_then(|ahead| {
-            let view = self.participant.discovery();
-            let ty = interest.ty.description.as_ref();
-            match ty.is_some_and(|ty| ahead.serves(&view, ty, &qos)) {
-                true => Some(ahead.endpoint),
-                false => {
-                    self.early = Some(ahead.endpoint.take());
-                    None
-                }
-            }
+        let ty = interest.ty.description.as_ref();
+        let view = self.participant.discovery();
+        let serves = |ahead: &Ahead<_, _>| ty.is_some_and(|ty| ahead.serves(&view, ty, &qos));
+        let mut ahead = self.ahead.take();
+        let replaced = ahead.take_if(|ahead| !serves(ahead));
+        self.replaced = replaced.map(|replaced| {
+            let is_same_type = ty.is_some_and(|ty| ty.name == replaced.ty.name);
+            Replaced::new(replaced.endpoint, is_same_type)
         });
-        // One participant has no two types for a topic: the other reader is gone.
         let ty = match &ahead {
-            Some(reader) => reader.topic().clone(),
+            Some(ahead) => ahead.endpoint.topic().clone(),
             None => self.topic(interest.ty)?,
         };
         let policies = qos.policies();
@@ -240,7 +238,7 @@ impl Subscription {
             policies.durability,
         ));
         match ahead {
-            Some(reader) => Ok(reader),
+            Some(ahead) => Ok(ahead.endpoint),
             None => self.make(&ty, &qos, &writers, interest.filter),
         }
     }
@@ -248,14 +246,40 @@ impl Subscription {
     /// What comes before all else where the reader has taken the place of another: what that one got, and history, of
     /// which a durable writer repeats to this one what it still has.
     pub(super) fn early(&mut self, reader: &DataReader<Serialized>) -> Early {
-        let Some(early) = self.early.take().filter(|early| !early.is_empty()) else {
-            return Early::default();
+        let early = match self.replaced.take() {
+            Some(Replaced::Reading(replaced)) => {
+                self.wait_until_in_place(reader, &replaced);
+                replaced.take()
+            }
+            Some(Replaced::Gone(early)) => early,
+            None => return Early::default(),
         };
+        if early.is_empty() {
+            return Early::default();
+        }
         if reader.qos().policies().durability != Durability::Volatile {
             // Who has left repeats nothing, and the others may take their time.
             let _late = reader.wait_for_historical_data(self.rest(PATIENCE));
         }
         Early(vec![early, reader.take()])
+    }
+
+    /// Until the writers of the replaced reader know the other, they send to the first alone; and what it has asked for
+    /// again may not be sent to another.
+    fn wait_until_in_place(
+        &self,
+        reader: &DataReader<Serialized>,
+        replaced: &DataReader<Serialized>,
+    ) {
+        let view = self.participant.discovery();
+        let is_in_place = || {
+            let mut writers = replaced.matched_publications().into_iter();
+            let needs_no_more = |writer: WriterStatus| {
+                writer.expected > writer.announced && view.is_known_to(writer.guid, reader.guid())
+            };
+            self.is_over() || writers.all(needs_no_more)
+        };
+        let _late = is_acknowledged_within(PATIENCE, &view, is_in_place);
     }
 
     /// Asks for as much as all offer; where nobody does, for what writers usually offer.

@@ -374,6 +374,39 @@ fn a_writer_that_came_and_went_is_told_of() {
     assert_eq!(child.wait().expect("it ends").code(), Some(0));
 }
 
+/// The reader that was there first gets some, and the one in its place the others and what the writer still has.
+#[test]
+fn samples_are_printed_as_they_were_written_while_the_reader_is_replaced() {
+    let folder = Folder::new("topic-replaced");
+    let idl = quote_idl(&folder, "test");
+    let filters: [&[&str]; 2] = [&[], &["--filter", "price > 0"]];
+    for filter in filters {
+        let domain = Domain::reserve();
+        let options = ["Quotes", "-n", "500", "--timeout", "60s", "--idl", &idl];
+        let child = echo(&domain, &[&options[..], filter].concat());
+        let participant = participant(&domain);
+        reader_ahead(&participant);
+        let topic = participant.topic::<Quote>("Quotes").expect("a topic");
+        let qos = DataWriterQos::default().transient_local();
+        let writer = participant.writer_with(&topic, qos).expect("a writer");
+        for price in 1..=500 {
+            writer.write(&quote("A", price, None)).expect("room");
+            // The history has the last one alone.
+            writer
+                .wait_for_acknowledgments(PATIENCE)
+                .expect("it has come");
+        }
+        let output = child.wait_with_output().expect("it ends");
+        let said = String::from_utf8(output.stderr).expect("text");
+        assert!(said.contains("TRANSIENT_LOCAL, and it is read as RELIABLE TRANSIENT_LOCAL"));
+        let printed = String::from_utf8(output.stdout).expect("text");
+        let samples = objects(printed.lines().map(str::to_owned));
+        let prices: Vec<_> = samples.iter().map(|sample| &sample["price"]).collect();
+        assert_eq!(prices, (1..=500).collect::<Vec<i64>>(), "{said}");
+        assert_eq!(output.status.code(), Some(0), "{said}");
+    }
+}
+
 #[test]
 fn a_writer_that_was_there_first_is_made_to_match_who_comes() {
     let folder = Folder::new("topic-write-ahead");

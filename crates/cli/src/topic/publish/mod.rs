@@ -16,6 +16,7 @@ use tickwire::writer::ReaderStatus;
 use tickwire::{DataWriter, DomainParticipant, Role, Serialized, WaitSet};
 use tickwire_profiles::parse_duration;
 
+use super::ahead::is_acknowledged_within;
 use super::learn::{LearnedType, TypeFile, TypeOptions};
 use crate::failure::{Failure, Result};
 use crate::interrupt::Interrupt;
@@ -263,16 +264,10 @@ impl Arguments {
             let mut readers = readers.iter();
             readers.all(|reader| view.is_known_to(reader.guid, writer.guid()))
         };
-        let begin = Instant::now();
-        while !is_known() {
-            if begin.elapsed() > self.timeout {
-                note(
-                    "not all readers have acknowledged that they know the writer: they may miss samples",
-                );
-                break;
-            }
-            // Acknowledgements wake nobody.
-            let _news = view.wait_for(TICK, || is_known().then_some(()));
+        if !is_acknowledged_within(self.timeout, &view, is_known) {
+            note(
+                "not all readers have acknowledged that they know the writer: they may miss samples",
+            );
         }
     }
 
@@ -394,6 +389,3 @@ fn parse_rate(text: &str) -> Result<f64, String> {
 
 /// What a best-effort reader may need to take what waits in its socket.
 const LINGER: Duration = Duration::from_millis(200);
-
-/// How often acknowledgements are looked for.
-const TICK: Duration = Duration::from_millis(5);
