@@ -7,12 +7,14 @@ use tickwire::{
     Serialized, Timestamp,
 };
 
+use super::losses::Counts;
+
 /// A reader whose place another takes.
 pub(super) enum Replaced {
     /// It reads on, for the writers that do not know the other yet.
     Reading(DataReader<Serialized>),
     /// It had to go before there was another.
-    Gone(Samples<Serialized>),
+    Gone(Got),
 }
 
 impl Replaced {
@@ -20,16 +22,48 @@ impl Replaced {
     pub(super) fn new(reader: DataReader<Serialized>, may_read_on: bool) -> Self {
         match may_read_on {
             true => Self::Reading(reader),
-            false => Self::Gone(reader.take()),
+            false => Self::Gone(Got::by(&reader)),
         }
+    }
+}
+
+/// What a reader got before another took its place.
+pub(super) struct Got {
+    samples: Samples<Serialized>,
+    missed: Counts,
+}
+
+impl Got {
+    pub(super) fn by(reader: &DataReader<Serialized>) -> Self {
+        let samples = reader.take();
+        Self {
+            samples,
+            missed: Counts::of(reader),
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.samples.is_empty()
     }
 }
 
 /// What comes before all else, first what the earlier reader got.
 #[derive(Default)]
-pub(super) struct Early(pub(super) Vec<Samples<Serialized>>);
+pub(super) struct Early {
+    samples: Vec<Samples<Serialized>>,
+    /// What the earlier one counted.
+    pub(super) missed: Counts,
+}
 
 impl Early {
+    /// With what the other has by now, if that belongs between.
+    pub(super) fn new(got: Got, then: Option<Samples<Serialized>>) -> Self {
+        Self {
+            samples: std::iter::once(got.samples).chain(then).collect(),
+            missed: got.missed,
+        }
+    }
+
     /// Each sample once: those of a writer as it numbered them, those of several as they were written.
     pub(super) fn in_order(&self) -> Vec<&Sample<Serialized>> {
         in_order(self.samples(), |sample| Place::of(sample.info()))
@@ -41,7 +75,7 @@ impl Early {
     }
 
     fn samples(&self) -> impl Iterator<Item = &Sample<Serialized>> {
-        self.0.iter().flatten()
+        self.samples.iter().flatten()
     }
 }
 

@@ -153,7 +153,7 @@ fn print(
     mut printer: Printer<impl Write>,
 ) -> Result<()> {
     let news = subscription.news_of(reader);
-    let mut losses = Losses::default();
+    let mut losses = Losses::after(early.missed);
     let known = early.identities();
     printer.print(subscription, early.in_order())?;
     losses.report(reader);

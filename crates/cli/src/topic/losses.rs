@@ -5,85 +5,141 @@ use tickwire::{DataReader, Serialized};
 
 use crate::output::{counted, note};
 
-/// What was not shown, as far as that was said.
-#[derive(Default)]
-pub(super) struct Losses {
+/// What a reader has counted of samples that did not come out of it.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Counts {
     lost: u64,
     replaced: u64,
     undecodable: u64,
     in_sets: u64,
     /// All others, which are no fault and are said at the end.
-    others: Vec<(u64, &'static str)>,
+    others: [u64; OTHERS.len()],
 }
 
-impl Losses {
-    /// Says what has been lost since the last time.
-    pub(super) fn report(&mut self, reader: &DataReader<Serialized>) {
+const OTHERS: [&str; 9] = [
+    "that the filter is not true of",
+    "within the time-based filter's separation",
+    "older than their LIFESPAN",
+    "of ended instances, by READER_DATA_LIFECYCLE",
+    "of a weaker writer, or out of order",
+    "ends of unknown instances",
+    "with what must be understood but is not",
+    "cut off when their writer went",
+    "too far ahead to be believed at once",
+];
+
+impl Counts {
+    pub(super) fn of(reader: &DataReader<Serialized>) -> Self {
         let (counters, protocol) = (reader.inbox_counters(), reader.counters());
         let in_sets = protocol.set_changes_discarded + counters.discarded_with_set;
         // The status counts what came of sets that were not whole, too.
-        let lost = reader
-            .sample_lost_status()
-            .total_count
-            .saturating_sub(in_sets);
-        if lost > self.lost {
-            let new = counted(lost - self.lost, "sample", "samples");
-            note(format_args!("-- {new} lost on the way, {lost} so far --"));
-            self.lost = lost;
+        let lost = reader.sample_lost_status().total_count;
+        Self {
+            lost: lost.saturating_sub(in_sets),
+            replaced: counters.replaced,
+            undecodable: counters.undecodable,
+            in_sets,
+            others: [
+                counters.filtered_by_content,
+                counters.too_early,
+                counters.expired,
+                counters.purged,
+                counters.filtered,
+                counters.ignored,
+                protocol.not_understood,
+                protocol.abandoned,
+                protocol.jumps,
+            ],
         }
-        let tell = |known: &mut u64, now: u64, why: &str| {
-            if now > *known {
-                let new = counted(now - *known, "sample", "samples");
+    }
+
+    /// With those of a reader that was there before.
+    fn and(self, before: Self) -> Self {
+        let mut others = self.others;
+        for (count, before) in others.iter_mut().zip(before.others) {
+            *count += before;
+        }
+        Self {
+            lost: self.lost + before.lost,
+            replaced: self.replaced + before.replaced,
+            undecodable: self.undecodable + before.undecodable,
+            in_sets: self.in_sets + before.in_sets,
+            others,
+        }
+    }
+}
+
+/// What was not shown, as far as that was said.
+#[derive(Default)]
+pub(super) struct Losses {
+    before: Counts,
+    said: Counts,
+    /// More kinds of samples that were not shown.
+    more: Vec<(u64, &'static str)>,
+}
+
+impl Losses {
+    /// Of a reader that has taken the place of another. What both had missed counts twice.
+    pub(super) fn after(before: Counts) -> Self {
+        Self {
+            before,
+            ..Self::default()
+        }
+    }
+
+    /// Says what has been lost since the last time.
+    pub(super) fn report(&mut self, reader: &DataReader<Serialized>) {
+        let now = Counts::of(reader).and(self.before);
+        let said = std::mem::replace(&mut self.said, now);
+        let new = |now: u64, said: u64| {
+            let new = now.saturating_sub(said);
+            (new > 0).then(|| counted(new, "sample", "samples"))
+        };
+        if let Some(new) = new(now.lost, said.lost) {
+            let lost = now.lost;
+            note(format_args!("-- {new} lost on the way, {lost} so far --"));
+        }
+        for (now, said, why) in [
+            (
+                now.replaced,
+                said.replaced,
+                "because they were not looked at fast enough",
+            ),
+            (
+                now.undecodable,
+                said.undecodable,
+                "that are not of the learned type",
+            ),
+            (
+                now.in_sets,
+                said.in_sets,
+                "with coherent sets that were not whole",
+            ),
+        ] {
+            if let Some(new) = new(now, said) {
                 note(format_args!("-- {new} lost {why} --"));
             }
-            *known = now;
-        };
-        let slow = "because they were not looked at fast enough";
-        tell(&mut self.replaced, counters.replaced, slow);
-        let foreign = "that are not of the learned type";
-        tell(&mut self.undecodable, counters.undecodable, foreign);
-        let set = "with coherent sets that were not whole";
-        tell(&mut self.in_sets, in_sets, set);
-        self.others = vec![
-            (
-                counters.filtered_by_content,
-                "that the filter is not true of",
-            ),
-            (
-                counters.too_early,
-                "within the time-based filter's separation",
-            ),
-            (counters.expired, "older than their LIFESPAN"),
-            (
-                counters.purged,
-                "of ended instances, by READER_DATA_LIFECYCLE",
-            ),
-            (counters.filtered, "of a weaker writer, or out of order"),
-            (counters.ignored, "ends of unknown instances"),
-            (
-                protocol.not_understood,
-                "with what must be understood but is not",
-            ),
-            (protocol.abandoned, "cut off when their writer went"),
-            (protocol.jumps, "too far ahead to be believed at once"),
-        ];
+        }
     }
 
     /// One more kind of sample that was not shown.
     pub(super) fn add(&mut self, count: u64, what: &'static str) {
-        self.others.push((count, what));
+        self.more.push((count, what));
     }
 
     /// Says at the end what was not shown, if anything was not.
     pub(super) fn sum_up(&self) {
+        let said = &self.said;
         let faults = [
-            (self.lost, "lost on the way"),
-            (self.replaced, "not looked at fast enough"),
-            (self.undecodable, "not of the learned type"),
-            (self.in_sets, "of coherent sets that were not whole"),
+            (said.lost, "lost on the way"),
+            (said.replaced, "not looked at fast enough"),
+            (said.undecodable, "not of the learned type"),
+            (said.in_sets, "of coherent sets that were not whole"),
         ];
-        let all = faults.iter().chain(&self.others);
+        let others = said.others.into_iter().zip(OTHERS);
+        let all = faults.into_iter().chain(others);
         let texts = all
+            .chain(self.more.iter().copied())
             .filter(|(count, _)| *count > 0)
             .map(|(count, what)| format!("{count} {what}"));
         let texts: Vec<_> = texts.collect();
@@ -114,5 +170,25 @@ pub(super) fn report_trouble(reader: &DataReader<Serialized>) {
     let has_changed = matched.total_count_change > 0 || matched.current_count_change < 0;
     if matched.current_count == 0 && has_changed {
         note("no writer is left; waiting for another");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_two_readers_have_missed_adds_up() {
+        let counts = |first: u64| Counts {
+            lost: first,
+            replaced: first + 1,
+            undecodable: first + 2,
+            in_sets: first + 3,
+            others: std::array::from_fn(|at| first + 4 + at as u64),
+        };
+        let both = counts(1).and(counts(100));
+        let faults = [both.lost, both.replaced, both.undecodable, both.in_sets];
+        assert_eq!(faults, [101, 103, 105, 107]);
+        assert_eq!(both.others, [109, 111, 113, 115, 117, 119, 121, 123, 125]);
     }
 }

@@ -16,7 +16,7 @@ use tickwire_profiles::Profile;
 use tickwire_profiles::parse_duration;
 
 use super::ahead::{Ahead, is_acknowledged_within};
-use super::early::{Early, Replaced};
+use super::early::{Early, Got, Replaced};
 use super::learn::LearnedType;
 use super::losses::Losses;
 use crate::failure::{Failure, Result};
@@ -246,22 +246,22 @@ impl Subscription {
     /// What comes before all else where the reader has taken the place of another: what that one got, and history, of
     /// which a durable writer repeats to this one what it still has.
     pub(super) fn early(&mut self, reader: &DataReader<Serialized>) -> Early {
-        let early = match self.replaced.take() {
+        let got = match self.replaced.take() {
             Some(Replaced::Reading(replaced)) => {
                 self.wait_until_in_place(reader, &replaced);
-                replaced.take()
+                Got::by(&replaced)
             }
-            Some(Replaced::Gone(early)) => early,
+            Some(Replaced::Gone(got)) => got,
             None => return Early::default(),
         };
-        if early.is_empty() {
-            return Early::default();
+        if got.is_empty() {
+            return Early::new(got, None);
         }
         if reader.qos().policies().durability != Durability::Volatile {
             // Who has left repeats nothing, and the others may take their time.
             let _late = reader.wait_for_historical_data(self.rest(PATIENCE));
         }
-        Early(vec![early, reader.take()])
+        Early::new(got, Some(reader.take()))
     }
 
     /// Until the writers of the replaced reader know the other, they send to the first alone; and what it has asked for
