@@ -44,5 +44,8 @@ pub(super) fn is_acknowledged_within(
     true
 }
 
+/// Within so long, those who are there already have shown themselves, and within so long of each other.
+pub(super) const MOMENTS: Duration = Duration::from_millis(300);
+
 /// How often acknowledgements are looked for.
 const TICK: Duration = Duration::from_millis(5);

@@ -15,7 +15,7 @@ use tickwire::{
 use tickwire_profiles::Profile;
 use tickwire_profiles::parse_duration;
 
-use super::ahead::{Ahead, is_acknowledged_within};
+use super::ahead::{Ahead, MOMENTS, is_acknowledged_within};
 use super::early::{Early, Got, Replaced};
 use super::learn::LearnedType;
 use super::losses::Losses;
@@ -417,8 +417,6 @@ pub(super) fn partitions(endpoints: &[Arc<EndpointData>]) -> Vec<String> {
 /// How long participants of these commands may say nothing.
 const LEASE: Duration = Duration::from_secs(5);
 
-/// Within this, writers that are there already have shown themselves.
-const MOMENTS: Duration = Duration::from_millis(300);
 /// How long to wait before saying that it may take longer.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// How often the end is thought of while waiting for a writer.

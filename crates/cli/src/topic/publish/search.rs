@@ -9,6 +9,7 @@ use tickwire::{DiscoveryView, EndpointData, Guid, Role};
 use super::Arguments;
 use crate::failure::{Failure, Result};
 use crate::output::{counted, note};
+use crate::topic::ahead::MOMENTS;
 use crate::topic::learn::announces_type;
 
 /// A search that ends when its time is over.
@@ -26,7 +27,7 @@ impl Search<'_> {
     /// Whether moments are enough to find as many readers as are wanted, or any if none is.
     pub(super) fn is_soon_over(&self) -> bool {
         let find = || (readers(&self.endpoints()) >= self.arguments.wanted().max(1)).then_some(());
-        self.view.wait_for(self.rest().min(QUIET), find).is_ok()
+        self.view.wait_for(self.rest().min(MOMENTS), find).is_ok()
     }
 
     /// Whoever has the topic, as soon as there are as many readers as are wanted, or in the end: the writer
@@ -70,7 +71,7 @@ impl Search<'_> {
         // Readers that are there already announce themselves within moments of each other.
         while arguments.wait.is_none() && !self.rest().is_zero() {
             let more = || Some(self.endpoints()).filter(|all| all.len() != found.len());
-            match view.wait_for(QUIET, more) {
+            match view.wait_for(MOMENTS, more) {
                 Ok(all) => found = all,
                 Err(_) => break,
             }
@@ -124,9 +125,6 @@ pub(super) fn readers(endpoints: &[Arc<EndpointData>]) -> usize {
 
 /// What who finds too few of them can do.
 pub(super) const START_READERS: &str = "start readers first, or write to nobody with `--wait 0`";
-
-/// Without another reader for so long, all have come.
-const QUIET: Duration = Duration::from_millis(300);
 
 /// How soon one who waits is told what for.
 const SOON: Duration = Duration::from_secs(1);
