@@ -128,13 +128,14 @@ impl Arguments {
             knows_type: known.is_some(),
             own: None,
         };
-        let ahead = match &known {
-            Some(ty) if !search.is_soon_over() && self.wanted() > 0 => {
+        let mut ahead = None;
+        if let Some(ty) = &known {
+            let has_readers = search.finds_readers_in_moments();
+            if !has_readers && self.wanted() > 0 {
                 // It may be a writer that they wait for, as `tickwire topic echo` does.
-                Some(self.writer_ahead(&participant, ty)?)
+                ahead = Some(self.writer_ahead(&participant, ty)?);
             }
-            _ => None,
-        };
+        }
         search.own = ahead.as_ref().map(|ahead| ahead.guid);
         let endpoints = search.endpoints_in_time()?;
         let learned = LearnedType::of(&participant, &endpoints, file.as_ref())?;

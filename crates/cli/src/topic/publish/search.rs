@@ -24,8 +24,9 @@ pub(super) struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Whether moments are enough to find as many readers as are wanted, or any if none is.
-    pub(super) fn is_soon_over(&self) -> bool {
+    /// Gives readers that are there already moments to show themselves, also where none is wanted. Says whether as many
+    /// as are wanted have, or any.
+    pub(super) fn finds_readers_in_moments(&self) -> bool {
         let find = || (readers(&self.endpoints()) >= self.arguments.wanted().max(1)).then_some(());
         self.view.wait_for(self.rest().min(MOMENTS), find).is_ok()
     }
