@@ -30,10 +30,10 @@
  *
  * Ownership. What a caller passes is the caller's again when the function returns; nothing of it is kept but contexts
  * of listeners, calls and what takes samples, and bytes that are handed over with a function that frees them. Objects
- * live until tw_delete() is called with them, or with what they
- * were made from: a participant is made from nothing; topics, publishers, subscribers and writers and readers of these
- * are made from it, conditions from readers and other entities, calls from requesters. Types and QoS objects are copied
- * into what is made with them, and may be deleted at once.
+ * live until tw_delete() is called with them, or with what they were made from: a participant is made from nothing;
+ * topics, publishers, subscribers and writers and readers of these are made from it, conditions from readers and other
+ * entities, calls from requesters. Types and QoS objects are copied into what is made with them, and may be deleted at
+ * once.
  *
  * Costs. What is called once for each sample (tw_writer_write(), tw_reader_take(), tw_samples_return()) costs some ten to
  * fifty nanoseconds more than in Rust, and allocates nothing once warm. A handle is found without a lock if it is one of
@@ -327,11 +327,13 @@ tw_result tw_writer_write_keyed(tw_writer *writer, const void *data, size_t len,
 /* The same as tw_writer_write(), and calls `free_data(context)` once nobody needs the bytes any more, exactly once, whatever
  * the result. Until then they are to stay as they are. More than 64 KiB are sent from where they lie: the kernel copies
  * them, or where all readers follow the writer's log in shared memory they are copied there. The writer needs them until
- * all readers have them (a transient_local one until others take their place in its history), its next write has come if
- * that is soon, or it has ended. Fewer bytes, and those of transient and persistent writers, are copied, and freed before
- * this returns. `free_data` may be called on any thread of the library, or in any call with the participant or what was
- * made from it: it is not to call any function of the library, nor to wait for a lock under which one is called. NULL is
- * none: then the bytes are copied, and the caller's again when this returns. */
+ * all reliable readers have them, of which none is as good as all, or a transient_local one until others take their place
+ * in its history; while it goes on writing, what is acknowledged may be freed by its next write only; and what is left
+ * is freed when the writer ends. Fewer bytes, and those of transient and persistent writers, are copied, and freed
+ * before this returns. `free_data` is given `context`, on any thread of the library, or in any call with the participant
+ * or what was made from it: it is not to call any function of the library, nor to wait for a lock under which one is
+ * called. NULL is none: then the bytes are copied, and the caller's again when this returns.
+ *     tw_writer_write_owned(writer, buffer, len, free, buffer, NULL); */
 tw_result tw_writer_write_owned(tw_writer *writer, const void *data, size_t len, void (*free_data)(void *context),
                                 void *context, const int64_t *timestamp_ns);
 
