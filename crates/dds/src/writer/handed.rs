@@ -1,5 +1,8 @@
 //! Samples in memory of the application's, which are sent from there.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Weak};
+
 use tickwire_base::{Instant, Timestamp};
 use tickwire_cdr::KeyHash;
 use tickwire_rtps::ChangeKind;
@@ -8,6 +11,7 @@ use tickwire_rtps::writer::{Handed, MAX_COPIED_LEN};
 
 use super::{DataWriter, Handle};
 use crate::clock;
+use crate::core::Core;
 use crate::error::WriteError;
 use crate::loan::{BytesInPlace, Head};
 use crate::type_support::{Payload, Serialized, TopicSupport, Written};
@@ -15,11 +19,47 @@ use crate::type_support::{Payload, Serialized, TopicSupport, Written};
 /// Memory of the application's that a sample is sent from, such as an `Arc<Vec<u8>>`. What it gives is to stay as it is, and to
 /// be given at once: it is asked for under the writer's lock. The last reference is dropped by whichever thread finds that
 /// nobody needs it any more, one of the participant's or of the application's in a call with it: what is done then is
-/// to be done soon, neither with the participant nor waiting for a lock under which that is called, and without a panic.
+/// to be done soon, neither with the participant nor waiting for a lock under which that is called. Memory that panics when
+/// it is asked for is not sent, and readers wait for it until another sample has taken its place; that, and a panic when it
+/// is dropped, is counted in [`listener_panics`](crate::ParticipantCounters::listener_panics).
 pub type HandedMemory = Handed;
 
 /// Samples of up to so many bytes are copied when their memory is handed over, which costs less than to keep account of it.
 pub const COPIED_LEN: usize = MAX_COPIED_LEN;
+
+/// Such memory in the history, where a panic of its own would end a thread that others need.
+struct Guarded {
+    /// Until it is let go of.
+    memory: Option<HandedMemory>,
+    core: Weak<Core>,
+}
+
+impl Guarded {
+    fn call<R>(&self, call: impl FnOnce() -> R) -> Option<R> {
+        let called = catch_unwind(AssertUnwindSafe(call));
+        if called.is_err()
+            && let Some(core) = self.core.upgrade()
+        {
+            core.counters.listener_panics.add(1);
+        }
+        called.ok()
+    }
+}
+
+impl AsRef<[u8]> for Guarded {
+    fn as_ref(&self) -> &[u8] {
+        let bytes = self.memory.as_deref();
+        let bytes = self.call(|| bytes.map(AsRef::as_ref));
+        bytes.flatten().unwrap_or_default()
+    }
+}
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        let memory = self.memory.take();
+        self.call(|| drop(memory));
+    }
+}
 
 impl<T: TopicSupport> DataWriter<T> {
     /// Writes a sample whose payload is that memory behind `front`, or a copy of it.
@@ -34,7 +74,11 @@ impl<T: TopicSupport> DataWriter<T> {
         match front.filter(|_| endpoint.sends_handed(len)) {
             Some(front) => {
                 let change = self.change_to(ChangeKind::Alive, sample, timestamp, None)?;
-                endpoint.write_handed(now, &change, (front, memory, is_padded))
+                let guarded: HandedMemory = Arc::new(Guarded {
+                    memory: Some(Arc::clone(memory)),
+                    core: Arc::downgrade(&endpoint.core),
+                });
+                endpoint.write_handed(now, &change, (front, &guarded, is_padded))
             }
             None => self.change(ChangeKind::Alive, sample, (now, timestamp)),
         }

@@ -1,7 +1,7 @@
 //! Samples in memory of the application's arrive whatever the way, and the memory is given back.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use crate::common::{PATIENCE, builder, wait_for_logs};
@@ -48,6 +48,27 @@ impl Drop for Memory {
 fn handed(bytes: Vec<u8>, let_go: &Arc<AtomicUsize>) -> HandedMemory {
     let let_go = Arc::clone(let_go);
     Arc::new(Memory { bytes, let_go })
+}
+
+/// Bytes that panic when they are asked for, once they are not calm any more, and when they are let go of.
+struct Panicky {
+    bytes: Vec<u8>,
+    is_calm: Arc<AtomicBool>,
+    let_go: Arc<AtomicUsize>,
+}
+
+impl AsRef<[u8]> for Panicky {
+    fn as_ref(&self) -> &[u8] {
+        assert!(self.is_calm.load(Ordering::Acquire), "nobody is to ask");
+        &self.bytes
+    }
+}
+
+impl Drop for Panicky {
+    fn drop(&mut self) {
+        self.let_go.fetch_add(1, Ordering::Release);
+        panic!("nobody is to let go");
+    }
 }
 
 fn bytes(len: usize, first: usize) -> Vec<u8> {
@@ -225,4 +246,39 @@ fn payloads_that_are_handed_over_have_their_instances_and_are_filtered() {
         .expect_err("no encapsulation");
     drop(memory);
     assert_eq!(let_go.load(Ordering::Acquire), 11);
+}
+
+#[test]
+fn memory_that_panics_is_counted_and_everything_goes_on() {
+    let [one, two] = [(); 2].map(|()| builder(22).build().expect("a participant"));
+    let qos = DataWriterQos::default().reliable(PATIENCE);
+    let writer = writer(&one, qos.transient_local().keep_last(1));
+    let is_calm = Arc::new(AtomicBool::new(true));
+    let let_go = Arc::new(AtomicUsize::new(0));
+    let panics = || one.counters().listener_panics;
+    let panicky: HandedMemory = Arc::new(Panicky {
+        bytes: bytes(100_000, 0),
+        is_calm: Arc::clone(&is_calm),
+        let_go: Arc::clone(&let_go),
+    });
+    writer.write_handed(&panicky, None).expect("room");
+    drop(panicky);
+    assert_eq!(panics(), 0);
+
+    // It is asked for as it is repeated, by a thread of the participant's.
+    is_calm.store(false, Ordering::Release);
+    let qos = DataReaderQos::default().reliable().transient_local();
+    let reader = reader(&two, qos.keep_all());
+    wait_until(|| panics() > 0);
+
+    // It is let go of as others replace it.
+    for first in 1..3 {
+        let memory: HandedMemory = Arc::new(bytes(100_000, first));
+        writer.write_handed(&memory, None).expect("room");
+        assert!(take(&reader) == bytes(100_000, first));
+    }
+    wait_until(|| let_go.load(Ordering::Acquire) == 1);
+    writer
+        .wait_for_acknowledgments(PATIENCE)
+        .expect("they have come");
 }
