@@ -17,6 +17,9 @@ pub(crate) struct Layout {
     is_delimited: bool,
     content: Content,
     head_len: usize,
+    /// Bytes of each element, where nothing is before them but the encapsulation header and their number, as before bytes of a
+    /// final type.
+    short: Option<usize>,
 }
 
 /// What is lent.
@@ -95,8 +98,14 @@ impl Layout {
             is_delimited,
             content,
             head_len: 0,
+            short: None,
         };
         layout.head_len = layout.head(1).0.len;
+        if let Content::Sequence { elements, .. } = content
+            && layout.head_len == SHORT_HEAD_LEN
+        {
+            layout.short = Some(elements.size);
+        }
         Some(layout)
     }
 
@@ -139,10 +148,8 @@ impl Layout {
     /// What comes before `len` bytes, which is not more than the longest, and how many zeros behind them.
     #[inline]
     pub(crate) fn head(&self, len: usize) -> (Head, usize) {
-        let padding = len.wrapping_neg() % 4;
-        let [a, b, c, options] = self.encapsulation;
-        // Two bits; there are no other options.
-        let mut head = Head::of([a, b, c, options | [0, 1, 2, 3][padding]]);
+        let padding = padding_behind(len);
+        let mut head = Head::of(self.encapsulation(padding));
         match self.content {
             Content::Sequence {
                 elements, padding, ..
@@ -155,10 +162,7 @@ impl Layout {
                 if elements.is_delimited {
                     head.add_word(behind);
                 }
-                head.add_word(match elements.size {
-                    1 => len,
-                    size => len / size,
-                });
+                head.add_word(number_of(len, elements.size));
                 head.len += padding;
             }
             Content::Plain { .. } if self.is_delimited => head.add_word(len),
@@ -167,12 +171,61 @@ impl Layout {
         (head, padding)
     }
 
+    /// The encapsulation header of a payload with so many zeros behind it.
+    #[inline]
+    fn encapsulation(&self, padding: usize) -> [u8; Encapsulation::SIZE] {
+        let [a, b, c, options] = self.encapsulation;
+        // Two bits; there are no other options.
+        [a, b, c, options | [0, 1, 2, 3][padding]]
+    }
+
     /// Appends a payload of these bytes.
+    #[inline]
     pub(crate) fn write(&self, bytes: &[u8], buffer: &mut Vec<u8>) {
-        let (head, padding) = self.head(bytes.len());
-        buffer.extend_from_slice(head.bytes());
+        let padding = padding_behind(bytes.len());
+        match self.short {
+            Some(size) => {
+                // No more than the longest.
+                let count = u32::try_from(number_of(bytes.len(), size)).unwrap_or(u32::MAX);
+                let [a, b, c, d] = self.encapsulation(padding);
+                let [e, f, g, h] = count.to_le_bytes();
+                buffer.extend_from_slice(&[a, b, c, d, e, f, g, h]);
+            }
+            None => buffer.extend_from_slice(self.head(bytes.len()).0.bytes()),
+        }
         copy::append(buffer, bytes);
-        buffer.extend_from_slice(&[0; 3][..padding]);
+        if padding > 0 {
+            buffer.extend_from_slice(&[0; 3][..padding]);
+        }
+    }
+
+    /// Where the elements lie in a payload that has nothing before them but a header like ours and their number.
+    #[inline]
+    fn find_short(&self, payload: &[u8], bound: u32) -> Option<Range<usize>> {
+        let size = self.short?;
+        let &[high, low, _, options, ref count @ ..] = payload.first_chunk::<SHORT_HEAD_LEN>()?;
+        let count = u32::from_le_bytes(*count);
+        let len = usize::try_from(count).ok()?.checked_mul(size)?;
+        let end = SHORT_HEAD_LEN.checked_add(len)?;
+        let is_alike = self.encapsulation.starts_with(&[high, low]);
+        let fits = payload.len() - usize::from(options & 3) >= end;
+        let is_within = bound == 0 || count <= bound;
+        (is_alike && fits && is_within).then_some(SHORT_HEAD_LEN..end)
+    }
+}
+
+/// Zeros behind so many bytes, with which a payload ends where a word does.
+#[inline]
+fn padding_behind(len: usize) -> usize {
+    len.wrapping_neg() % 4
+}
+
+/// How many elements so many bytes are.
+#[inline]
+fn number_of(len: usize, size: usize) -> usize {
+    match size {
+        1 => len,
+        size => len / size,
     }
 }
 
@@ -337,7 +390,21 @@ impl Numbers {
 
 /// Where in a payload the elements lie, be it of a final or of an appendable type, in XCDR1 or XCDR2, whose layouts these
 /// are. They are `bound` at most if that is not 0. `None` where they have another order of bytes, or no layout.
+#[inline]
 pub(super) fn find(
+    payload: &[u8],
+    layouts: &[Option<Layout>; 2],
+    bound: u32,
+) -> Result<Option<Range<usize>>, DecodeError> {
+    let mut short = layouts.iter().flatten();
+    match short.find_map(|layout| layout.find_short(payload, bound)) {
+        Some(range) => Ok(Some(range)),
+        None => find_any(payload, layouts, bound),
+    }
+}
+
+#[inline(never)]
+fn find_any(
     payload: &[u8],
     [xcdr1, xcdr2]: &[Option<Layout>; 2],
     bound: u32,
@@ -398,6 +465,9 @@ fn split_word(bytes: &[u8], order: ByteOrder) -> Option<(usize, &[u8])> {
 /// Encapsulation header, number of elements, and either the lengths of the struct and of the sequence, or what aligns the first
 /// element: one encoding has these, the other that.
 const MAX_HEAD_LEN: usize = 16;
+
+/// The two that all sequences have.
+const SHORT_HEAD_LEN: usize = Encapsulation::SIZE + 4;
 
 /// In the order of what there is for each.
 pub(super) const BOTH: [Representation; 2] = [Representation::Xcdr1, Representation::Xcdr2];
