@@ -4,6 +4,7 @@
 use std::time::{Duration, Instant};
 
 use tickwire::cdr::TypeDescription;
+use tickwire::qos::Verdict;
 use tickwire::{DiscoveryView, Guid};
 
 /// Such a reader or writer, and as what it was made.
@@ -15,15 +16,27 @@ pub(super) struct Ahead<E, Q> {
 }
 
 impl<E, Q: PartialEq> Ahead<E, Q> {
+    /// Whether nobody there has another type for the topic. Where names alone differ, the verdicts say whether that
+    /// matters.
+    pub(super) fn has_type(&self, view: &DiscoveryView<'_>, ty: &TypeDescription) -> bool {
+        let mut ty = ty.clone();
+        ty.name = self.ty.name.clone();
+        let is_same = |verdict: Verdict| !verdict.is_inconsistent_topic();
+        ty == self.ty && self.verdicts(view).all(is_same)
+    }
+
     /// Whether it does as well as one that is made, of that type and with that QoS, to match those who are there now:
     /// whether both are the same, and nobody there fails to match this one.
     pub(super) fn serves(&self, view: &DiscoveryView<'_>, ty: &TypeDescription, qos: &Q) -> bool {
-        // Where names differ, the verdicts say whether that matters.
-        let mut ty = ty.clone();
-        ty.name = self.ty.name.clone();
+        let does_match = |verdict: Verdict| verdict.is_match();
+        *qos == self.qos && self.has_type(view, ty) && self.verdicts(view).all(does_match)
+    }
+
+    /// On it and each of those who are there.
+    fn verdicts(&self, view: &DiscoveryView<'_>) -> impl Iterator<Item = Verdict> {
         let pairs = view.pairs().into_iter();
-        let mut own = pairs.filter(|pair| [pair.writer, pair.reader].contains(&self.guid));
-        *qos == self.qos && ty == self.ty && own.all(|pair| pair.verdict.is_match())
+        let own = pairs.filter(|pair| [pair.writer, pair.reader].contains(&self.guid));
+        own.map(|pair| pair.verdict)
     }
 }
 
@@ -31,7 +44,7 @@ impl<E, Q: PartialEq> Ahead<E, Q> {
 pub(super) fn is_acknowledged_within(
     patience: Duration,
     view: &DiscoveryView<'_>,
-    is_acknowledged: impl Fn() -> bool,
+    mut is_acknowledged: impl FnMut() -> bool,
 ) -> bool {
     let begin = Instant::now();
     while !is_acknowledged() {

@@ -2,49 +2,92 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use tickwire::qos::ReliabilityKind;
+use tickwire::reader::WriterStatus;
 use tickwire::{
     DataReader, Guid, InstanceHandle, Sample, SampleIdentity, SampleInfo, Samples, SequenceNumber,
     Serialized, Timestamp,
 };
 
-use super::losses::Counts;
+use super::losses::{Before, Counts};
 
 /// A reader whose place another takes.
 pub(super) enum Replaced {
     /// It reads on, for the writers that do not know the other yet.
     Reading(DataReader<Serialized>),
     /// It had to go before there was another.
-    Gone(Got),
+    Gone(Box<Got>),
 }
 
 impl Replaced {
-    /// It goes if there cannot be two: one participant has no two types for a topic.
+    /// It goes if there cannot be two, as the writers have another type: one participant has no two types for a topic.
+    /// So who writes by the first type beside them may lose samples in between, and what is lost to the new reader counts
+    /// as lost although this one had it. Another participant would have to be found by all writers first, and be
+    /// counted by them as one more reader.
     pub(super) fn new(reader: DataReader<Serialized>, may_read_on: bool) -> Self {
         match may_read_on {
             true => Self::Reading(reader),
-            false => Self::Gone(Got::by(&reader)),
+            false => Self::Gone(Box::new(Got::by(&reader))),
         }
     }
 }
 
 /// What a reader got before another took its place.
+#[derive(Default)]
 pub(super) struct Got {
-    samples: Samples<Serialized>,
-    missed: Counts,
+    samples: Vec<Samples<Serialized>>,
+    /// How far it had got with each writer.
+    writers: Vec<WriterStatus>,
+    before: Before,
 }
 
 impl Got {
-    pub(super) fn by(reader: &DataReader<Serialized>) -> Self {
-        let samples = reader.take();
+    /// By a reader that goes before there is another.
+    fn by(reader: &DataReader<Serialized>) -> Self {
         Self {
-            samples,
-            missed: Counts::of(reader),
+            samples: vec![reader.take()],
+            writers: reader.matched_publications(),
+            before: Before::by(Counts::of(reader)),
         }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.samples.is_empty()
+    /// Adds what the reader has by now. Says whether it and the other that is to take its place stand at the same number
+    /// of each writer: up to there all is as the first one has counted it, and from there on as the other will.
+    pub(super) fn add(
+        &mut self,
+        reader: &DataReader<Serialized>,
+        other: &DataReader<Serialized>,
+    ) -> bool {
+        let stand = || [reader, other].map(DataReader::matched_publications);
+        let [earlier, later] = stand();
+        self.samples.push(reader.take());
+        let is_earlier = |writer: &&WriterStatus| status_of(&earlier, writer.guid).is_some();
+        let others = later.iter().filter(|writer| !is_earlier(writer));
+        let lost = others.map(|writer| writer.lost);
+        let lost = lost.fold(0, u64::saturating_add);
+        self.before = Before::both(Counts::of(reader), Counts::of(other), lost);
+        let is_reliable = other.qos().policies().reliability.kind == ReliabilityKind::Reliable;
+        let is_even = |writer: &WriterStatus| match status_of(&later, writer.guid) {
+            // Which number is next from a writer that repeats nothing is known when it comes.
+            Some(at) if at.heard || is_reliable => at.expected == writer.expected,
+            _ => true,
+        };
+        let lacks_nothing = |writer: &WriterStatus| writer.expected > writer.announced;
+        let mut writers = earlier.iter();
+        let are_even = writers.all(|writer| is_even(writer) && lacks_nothing(writer));
+        // Neither has gone on meanwhile.
+        let are_even = are_even && stand() == [&*earlier, &*later];
+        self.writers = earlier;
+        are_even
     }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.samples.iter().all(|samples| samples.is_empty())
+    }
+}
+
+fn status_of(writers: &[WriterStatus], writer: Guid) -> Option<&WriterStatus> {
+    writers.iter().find(|status| status.guid == writer)
 }
 
 /// What comes before all else, first what the earlier reader got.
@@ -52,16 +95,22 @@ impl Got {
 pub(super) struct Early {
     samples: Vec<Samples<Serialized>>,
     /// What the earlier one counted.
-    pub(super) missed: Counts,
+    pub(super) before: Before,
 }
 
 impl Early {
     /// With what the other has by now, if that belongs between.
     pub(super) fn new(got: Got, then: Option<Samples<Serialized>>) -> Self {
-        Self {
-            samples: std::iter::once(got.samples).chain(then).collect(),
-            missed: got.missed,
-        }
+        let Got {
+            mut samples,
+            writers,
+            mut before,
+        } = got;
+        let identities = |samples: &[_]| samples.iter().flatten().filter_map(identity).collect();
+        let then: Vec<_> = then.into_iter().collect();
+        before.found(found(&writers, &identities(&samples), &identities(&then)));
+        samples.extend(then);
+        Self { samples, before }
     }
 
     /// Each sample once: those of a writer as it numbered them, those of several as they were written.
@@ -83,6 +132,27 @@ impl Early {
 pub(super) fn identity(sample: &Sample<Serialized>) -> Option<SampleIdentity> {
     let identity = sample.info().identity();
     (identity.sequence_number != SequenceNumber::UNKNOWN).then_some(identity)
+}
+
+/// How many samples of those that a reader has lost another got.
+fn found(
+    writers: &[WriterStatus],
+    got: &BTreeSet<SampleIdentity>,
+    other: &BTreeSet<SampleIdentity>,
+) -> u64 {
+    let found = |writer: &WriterStatus| {
+        // What is older is history, which was not meant for that reader.
+        let counted = writer.delivered.saturating_add(writer.lost);
+        let first = SequenceNumber(writer.expected.0.saturating_sub_unsigned(counted));
+        let is_lost = |sample: &&SampleIdentity| {
+            sample.writer == writer.guid
+                && (first..writer.expected).contains(&sample.sequence_number)
+        };
+        let count = other.difference(got).filter(is_lost).count() as u64;
+        count.min(writer.lost)
+    };
+    let counts = writers.iter().map(found);
+    counts.fold(0, u64::saturating_add)
 }
 
 /// Where a sample belongs among others.
@@ -173,5 +243,33 @@ mod tests {
             ordered(&[&set_back[..], &other].concat()),
             [other[0], other[1], set_back[0], set_back[1], set_back[2]]
         );
+    }
+
+    #[test]
+    fn what_was_lost_to_one_reader_and_came_to_the_other_is_found() {
+        let writer = Guid::from_bytes([1; 16]);
+        let samples = |numbers: &[i64]| {
+            let identity = |&number| SampleIdentity {
+                writer,
+                sequence_number: SequenceNumber(number),
+            };
+            numbers.iter().map(identity).collect()
+        };
+        // It began with 3, and lost 4 and 6.
+        let status = WriterStatus {
+            guid: writer,
+            expected: SequenceNumber(8),
+            announced: SequenceNumber(7),
+            delivered: 3,
+            lost: 2,
+            duplicates: 0,
+            heard: true,
+        };
+        let got = samples(&[3, 5, 7]);
+        let found = |numbers| found(&[status], &got, &samples(numbers));
+        assert_eq!(found(&[5, 6, 7]), 1);
+        assert_eq!(found(&[4, 6]), 2);
+        // History and what comes later was not lost.
+        assert_eq!(found(&[1, 2, 7, 8, 9]), 0);
     }
 }

@@ -25,7 +25,8 @@ Prints each sample of a topic as one JSON object a line. The writers are found b
 is waited for; the type is asked of the participant that writes it; the reader is made to match what \
 the writers offer. Samples of a type that nobody describes are printed in hexadecimal. With --idl, \
 where no writer is there yet, there is a reader all the same, for those who wait for one before they \
-write; if it is not what the writers offer, it is made anew when they come.
+write; if it is not what the writers offer, it is made anew when they come. Nothing is lost or printed \
+twice by that, unless the topic's writers have different types: one participant cannot read both at a time.
 
 The end of an instance is a line of its own: {\"disposed\":{KEY}} or {\"unregistered\":{KEY}}. With \
 --info, samples become {\"writer\":..., \"sequence_number\":..., \"source_timestamp\":..., \
@@ -153,7 +154,7 @@ fn print(
     mut printer: Printer<impl Write>,
 ) -> Result<()> {
     let news = subscription.news_of(reader);
-    let mut losses = Losses::after(early.missed);
+    let mut losses = Losses::after(early.before);
     let known = early.identities();
     printer.print(subscription, early.in_order())?;
     losses.report(reader);

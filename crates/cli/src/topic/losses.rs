@@ -53,34 +53,72 @@ impl Counts {
         }
     }
 
-    /// With those of a reader that was there before.
-    fn and(self, before: Self) -> Self {
-        let mut others = self.others;
-        for (count, before) in others.iter_mut().zip(before.others) {
-            *count += before;
-        }
+    /// Both, each count by each.
+    fn with(self, other: Self, both: impl Fn(u64, u64) -> u64) -> Self {
         Self {
-            lost: self.lost + before.lost,
-            replaced: self.replaced + before.replaced,
-            undecodable: self.undecodable + before.undecodable,
-            in_sets: self.in_sets + before.in_sets,
-            others,
+            lost: both(self.lost, other.lost),
+            replaced: both(self.replaced, other.replaced),
+            undecodable: both(self.undecodable, other.undecodable),
+            in_sets: both(self.in_sets, other.in_sets),
+            others: std::array::from_fn(|at| both(self.others[at], other.others[at])),
         }
+    }
+}
+
+/// What is to be known of an earlier reader to count what one in its place misses.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Before {
+    missed: Counts,
+    /// What the later one has counted of that, or of what the earlier one got.
+    again: Counts,
+}
+
+impl Before {
+    /// By a reader that went before there was another.
+    pub(super) fn by(missed: Counts) -> Self {
+        Self {
+            missed,
+            ..Self::default()
+        }
+    }
+
+    /// By both readers when they stood at the same number of each writer, of which the earlier one has each sample or
+    /// its loss. Of other writers the later one had `lost` so many.
+    pub(super) fn both(earlier: Counts, later: Counts, lost: u64) -> Self {
+        Self {
+            missed: earlier,
+            again: Counts {
+                lost: later.lost.saturating_sub(lost),
+                // Which samples these were is not known: those that both counted are taken for the same.
+                ..earlier.with(later, u64::min)
+            },
+        }
+    }
+
+    /// So many that the earlier one has lost came to the later one.
+    pub(super) fn found(&mut self, count: u64) {
+        self.missed.lost = self.missed.lost.saturating_sub(count);
+    }
+
+    /// What is missed by both, where the later one has counted so much.
+    fn and(self, later: Counts) -> Counts {
+        let new = later.with(self.again, u64::saturating_sub);
+        new.with(self.missed, u64::saturating_add)
     }
 }
 
 /// What was not shown, as far as that was said.
 #[derive(Default)]
 pub(super) struct Losses {
-    before: Counts,
+    before: Before,
     said: Counts,
     /// More kinds of samples that were not shown.
     more: Vec<(u64, &'static str)>,
 }
 
 impl Losses {
-    /// Of a reader that has taken the place of another. What both had missed counts twice.
-    pub(super) fn after(before: Counts) -> Self {
+    /// Of a reader that has taken the place of another.
+    pub(super) fn after(before: Before) -> Self {
         Self {
             before,
             ..Self::default()
@@ -89,7 +127,7 @@ impl Losses {
 
     /// Says what has been lost since the last time.
     pub(super) fn report(&mut self, reader: &DataReader<Serialized>) {
-        let now = Counts::of(reader).and(self.before);
+        let now = self.before.and(Counts::of(reader));
         let said = std::mem::replace(&mut self.said, now);
         let new = |now: u64, said: u64| {
             let new = now.saturating_sub(said);
@@ -177,18 +215,51 @@ pub(super) fn report_trouble(reader: &DataReader<Serialized>) {
 mod tests {
     use super::*;
 
-    #[test]
-    fn what_two_readers_have_missed_adds_up() {
-        let counts = |first: u64| Counts {
+    fn counts(first: u64) -> Counts {
+        Counts {
             lost: first,
             replaced: first + 1,
             undecodable: first + 2,
             in_sets: first + 3,
             others: std::array::from_fn(|at| first + 4 + at as u64),
-        };
-        let both = counts(1).and(counts(100));
-        let faults = [both.lost, both.replaced, both.undecodable, both.in_sets];
-        assert_eq!(faults, [101, 103, 105, 107]);
-        assert_eq!(both.others, [109, 111, 113, 115, 117, 119, 121, 123, 125]);
+        }
+    }
+
+    fn all(counts: Counts) -> Vec<u64> {
+        let faults = [
+            counts.lost,
+            counts.replaced,
+            counts.undecodable,
+            counts.in_sets,
+        ];
+        [&faults[..], &counts.others].concat()
+    }
+
+    #[test]
+    fn what_two_readers_have_missed_one_after_the_other_adds_up() {
+        let both = Before::by(counts(1)).and(counts(100));
+        assert_eq!(
+            all(both),
+            (0..13).map(|at| 101 + 2 * at).collect::<Vec<_>>()
+        );
+    }
+
+    #[test]
+    fn what_two_readers_have_missed_at_the_same_time_counts_once() {
+        let both = Before::both(counts(10), counts(20), 0);
+        assert_eq!(
+            all(both.and(counts(20))),
+            all(Counts {
+                lost: 10,
+                ..counts(20)
+            })
+        );
+        // What the later one misses from there on, and what it had missed of writers that the other did not know.
+        let both = Before::both(counts(10), counts(20), 3);
+        assert_eq!(both.and(counts(25)).lost, 10 + 5 + 3);
+        // What was lost to the first alone is not lost.
+        let mut found = both;
+        found.found(4);
+        assert_eq!(found.and(counts(20)).lost, 6 + 3);
     }
 }

@@ -7,7 +7,6 @@ use clap::Args;
 use tickwire::cdr::filter::{FilterError, FilterProblem};
 use tickwire::error::ContentFilterError;
 use tickwire::qos::{Durability, EndpointQos, Ownership, nearest_name};
-use tickwire::reader::WriterStatus;
 use tickwire::{
     DataReader, DataReaderQos, DomainParticipant, DomainParticipantBuilder, Driving, EndpointData,
     Serialized, StateMask, StatusMask, SubscriberQos, Topic, WaitSet,
@@ -214,12 +213,14 @@ impl Subscription {
         let mut ahead = self.ahead.take();
         let replaced = ahead.take_if(|ahead| !serves(ahead));
         self.replaced = replaced.map(|replaced| {
-            let is_same_type = ty.is_some_and(|ty| ty.name == replaced.ty.name);
-            Replaced::new(replaced.endpoint, is_same_type)
+            let has_type = ty.is_some_and(|ty| replaced.has_type(&view, ty));
+            Replaced::new(replaced.endpoint, has_type)
         });
-        let ty = match &ahead {
-            Some(ahead) => ahead.endpoint.topic().clone(),
-            None => self.topic(interest.ty)?,
+        let ty = match (&ahead, &self.replaced) {
+            (Some(Ahead { endpoint, .. }), _) | (_, Some(Replaced::Reading(endpoint))) => {
+                endpoint.topic().clone()
+            }
+            _ => self.topic(interest.ty)?,
         };
         let policies = qos.policies();
         note(format_args!(
@@ -247,11 +248,8 @@ impl Subscription {
     /// which a durable writer repeats to this one what it still has.
     pub(super) fn early(&mut self, reader: &DataReader<Serialized>) -> Early {
         let got = match self.replaced.take() {
-            Some(Replaced::Reading(replaced)) => {
-                self.wait_until_in_place(reader, &replaced);
-                Got::by(&replaced)
-            }
-            Some(Replaced::Gone(got)) => got,
+            Some(Replaced::Reading(replaced)) => self.got_until_in_place(&replaced, reader),
+            Some(Replaced::Gone(got)) => *got,
             None => return Early::default(),
         };
         if got.is_empty() {
@@ -264,22 +262,22 @@ impl Subscription {
         Early::new(got, Some(reader.take()))
     }
 
-    /// Until the writers of the replaced reader know the other, they send to the first alone; and what it has asked for
-    /// again may not be sent to another.
-    fn wait_until_in_place(
+    /// What the replaced reader gets until the other is in its place. Until the writers know that, they send to the first
+    /// alone; and what it has asked for again may not be sent to another.
+    fn got_until_in_place(
         &self,
-        reader: &DataReader<Serialized>,
         replaced: &DataReader<Serialized>,
-    ) {
+        reader: &DataReader<Serialized>,
+    ) -> Got {
         let view = self.participant.discovery();
+        let mut got = Got::default();
         let is_in_place = || {
             let mut writers = replaced.matched_publications().into_iter();
-            let needs_no_more = |writer: WriterStatus| {
-                writer.expected > writer.announced && view.is_known_to(writer.guid, reader.guid())
-            };
-            self.is_over() || writers.all(needs_no_more)
+            let is_known = writers.all(|writer| view.is_known_to(writer.guid, reader.guid()));
+            got.add(replaced, reader) && is_known || self.is_over()
         };
         let _late = is_acknowledged_within(PATIENCE, &view, is_in_place);
+        got
     }
 
     /// Asks for as much as all offer; where nobody does, for what writers usually offer.
