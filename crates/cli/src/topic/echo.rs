@@ -49,7 +49,11 @@ Examples:
   tickwire topic echo Book --field levels[0].price
   tickwire topic echo Quotes --format '{$time} {symbol} {price}'
   tickwire topic echo MarketData.1012 --info | jq .latency_us
-  tickwire topic echo Quotes --idl market.idl    # if no program tells its type"
+  tickwire topic echo Quotes --idl market.idl    # if no program tells its type
+
+Two terminals and no other program:
+  tickwire topic echo Quotes --idl market.idl
+  tickwire topic pub Quotes 'symbol: ACME' --defaults --idl market.idl"
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]

@@ -29,12 +29,14 @@ use search::{START_READERS, Search};
 #[command(
     long_about = "\
 Writes samples that are given as JSON, in the form in which `tickwire topic echo` prints them, or as \
-YAML. A decimal may be a number, or text such as \"101.50\", which keeps all digits. The type is \
-learned from a reader or a writer of the topic, which must be there, and not `topic echo`, which itself \
-learns it so; with --idl, here or there, the type is known, and neither waits for the other to begin. \
-The writer is made to match the readers, but for the policies that the `writer` and `publisher` parts \
-of a --qos-file's profile set. Without --rate and --count, each sample is written once. A best-effort reader confirms nothing: what the \
-network loses on the way to it, it misses.
+YAML. A decimal may be a number, or text such as \"101.50\", which keeps all digits. The writer is made \
+to match the readers, but for the policies that the `writer` and `publisher` parts of a --qos-file's \
+profile set. Without --rate and --count, each sample is written once. A best-effort reader confirms \
+nothing: what the network loses on the way to it, it misses.
+
+The type is learned from a program that reads or writes the topic, which is waited for, or comes from \
+a file (--idl). `tickwire topic echo` learns it, too, so that one of these two commands needs --idl \
+where there is no other program. Then either may be started first.
 
 `-` reads samples from standard input as they come: a line that begins with `{` is one, other lines \
 are YAML, with `---` between documents. {\"disposed\":{KEY}} and {\"unregistered\":{KEY}} end an \
@@ -48,7 +50,11 @@ Examples:
   tickwire topic pub Quotes 'symbol: ACME' --defaults --rate 10 --count 100
   tickwire topic pub Quotes - --wait 2 < quotes.yaml
   tickwire topic pub Quotes - --idl market.idl --wait 0 < quotes.yaml
-  tickwire topic echo Quotes | tickwire topic pub Quotes - --domain 1"
+  tickwire topic echo Quotes | tickwire topic pub Quotes - --domain 1
+
+Two terminals and no other program:
+  tickwire topic echo Quotes --idl market.idl
+  tickwire topic pub Quotes 'symbol: ACME' --defaults --idl market.idl"
 )]
 pub(crate) struct Arguments {
     /// Name of the topic
@@ -227,7 +233,12 @@ impl Arguments {
             self.name,
             counted(self.wanted() as u64, "reader", "readers")
         ));
-        failure.hint(START_READERS)
+        match found {
+            0 => failure.hint(START_READERS),
+            found => failure.hint(format_args!(
+                "start more readers, or write to fewer with `--wait {found}`"
+            )),
+        }
     }
 
     fn wait_for_readers(&self, writer: &DataWriter<Serialized>) -> Result<()> {
