@@ -26,7 +26,12 @@ standard deviation, in milliseconds. The rate is one divided by the mean, in sam
 samples come in bursts with silence around them, it is higher than the number of samples in a period. \
 A line for each period, in which the time since the last sample of an earlier one counts, too, and \
 one for all at the end. A figure for which there is nothing, as no sample has followed another, is `-`, in JSON \
-null. The type need not be known. Ends of instances are no samples. Lost samples are told of.",
+null. The type need not be known. Ends of instances are no samples. Lost samples are told of.
+
+The times are those at which samples came. What a program sends in one go may come in one batch, at \
+one time: where that is all there is to a line, its figures are of the times at which the samples \
+were written, by the writer's clock. Of all samples standard error says so; and if there is no rate \
+then either, why.",
     after_help = "\
 Examples:
   tickwire topic hz Quotes

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 use serde_json::{Value, json};
-use tickwire::{LatencyHistogram, SampleInfo};
+use tickwire::{LatencyHistogram, SampleInfo, Timestamp};
 
 /// A sum over samples.
 pub(super) trait Figures: Default {
@@ -26,9 +26,19 @@ pub(super) trait Figures: Default {
 #[derive(Default)]
 pub(super) struct Rate {
     samples: u64,
-    /// When the last sample arrived, in this period or before.
-    last_ns: Option<i64>,
-    intervals: Spread,
+    received: Intervals,
+    /// What there is where all samples have come at one time, in one batch.
+    written: Intervals,
+    /// Samples that do not say when they were written, or are older than the one before.
+    unordered: u64,
+}
+
+/// Times between one sample and the next.
+#[derive(Default)]
+struct Intervals {
+    /// When the last one was, in this period or before.
+    last: Option<Timestamp>,
+    spread: Spread,
 }
 
 /// Size of samples.
@@ -85,6 +95,26 @@ impl Spread {
     }
 }
 
+impl Intervals {
+    /// One more sample; false if it is older than the one before.
+    fn add(&mut self, at: Timestamp) -> bool {
+        let Some(last) = self.last.replace(at) else {
+            return true;
+        };
+        let ns = at.as_nanos().saturating_sub(last.as_nanos());
+        self.spread.add(ns as f64 / 1e6);
+        ns >= 0
+    }
+
+    /// In a period that begins.
+    fn begin(&self) -> Self {
+        Self {
+            last: self.last,
+            ..Self::default()
+        }
+    }
+}
+
 fn per_second(count: f64, elapsed: Duration) -> Value {
     match elapsed.as_secs_f64() {
         0.0 => Value::Null,
@@ -92,36 +122,67 @@ fn per_second(count: f64, elapsed: Duration) -> Value {
     }
 }
 
+impl Rate {
+    /// Whether samples have followed others, and all came at the same time as these.
+    fn is_one_batch(&self) -> bool {
+        self.received.spread.count > 0 && self.received.spread.max == 0.0
+    }
+
+    /// What the figures are of.
+    fn spread(&self) -> &Spread {
+        let says_more = self.unordered == 0 && self.written.spread.max > 0.0;
+        match self.is_one_batch() && says_more {
+            true => &self.written.spread,
+            false => &self.received.spread,
+        }
+    }
+}
+
 impl Figures for Rate {
     fn begin_period(&mut self) {
         *self = Self {
-            last_ns: self.last_ns,
+            received: self.received.begin(),
+            written: self.written.begin(),
             ..Self::default()
         };
     }
 
     fn add(&mut self, info: &SampleInfo, _: usize) {
-        let now_ns = info.reception_timestamp.as_nanos();
-        if let Some(last_ns) = self.last_ns.replace(now_ns) {
-            self.intervals
-                .add(now_ns.saturating_sub(last_ns) as f64 / 1e6);
-        }
         self.samples += 1;
+        self.received.add(info.reception_timestamp);
+        let written = info.source_timestamp;
+        let is_ordered = written.is_some_and(|written| self.written.add(written));
+        self.unordered += u64::from(!is_ordered);
     }
 
     fn row(&self, _: Duration) -> Vec<(&'static str, Value)> {
-        let rate_hz = match self.intervals.mean {
+        let spread = self.spread();
+        let rate_hz = match spread.mean {
             0.0 => Value::Null,
             mean_ms => json!(1e3 / mean_ms),
         };
         vec![
             ("samples", json!(self.samples)),
             ("rate_hz", rate_hz),
-            ("min_ms", self.intervals.figure(|spread| spread.min)),
-            ("mean_ms", self.intervals.figure(|spread| spread.mean)),
-            ("max_ms", self.intervals.figure(|spread| spread.max)),
-            ("stddev_ms", self.intervals.figure(Spread::deviation)),
+            ("min_ms", spread.figure(|spread| spread.min)),
+            ("mean_ms", spread.figure(|spread| spread.mean)),
+            ("max_ms", spread.figure(|spread| spread.max)),
+            ("stddev_ms", spread.figure(Spread::deviation)),
         ]
+    }
+
+    fn remark(&self) -> Option<String> {
+        let samples = self.samples;
+        if samples == 1 {
+            return Some("there is no rate of one sample: it takes two".to_owned());
+        }
+        let one_batch = format!("all {samples} samples came at one time, in one batch");
+        self.is_one_batch().then(|| match self.spread().mean {
+            0.0 => {
+                format!("{one_batch}, and no times of writing tell them apart: there is no rate")
+            }
+            _ => format!("{one_batch}: the figures are of the times at which they were written"),
+        })
     }
 }
 
@@ -246,9 +307,7 @@ const SUSPICIOUS_NS: u64 = 1_000_000_000;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tickwire::{
-        Guid, InstanceHandle, InstanceState, SampleState, SequenceNumber, Timestamp, ViewState,
-    };
+    use tickwire::{Guid, InstanceHandle, InstanceState, SampleState, SequenceNumber, ViewState};
 
     fn info(sent_ns: Option<i64>, arrived_ns: i64) -> SampleInfo {
         SampleInfo {
@@ -312,6 +371,66 @@ mod tests {
         );
         rate.begin_period();
         assert_eq!(row(&rate)["mean_ms"], Value::Null);
+    }
+
+    fn rate_of(samples: &[(Option<i64>, i64)]) -> Rate {
+        let mut rate = Rate::default();
+        for &(sent_ns, arrived_ns) in samples {
+            rate.add(&info(sent_ns, arrived_ns), 1);
+        }
+        rate
+    }
+
+    #[test]
+    fn what_came_at_one_time_has_the_rate_at_which_it_was_written() {
+        let one_batch = rate_of(&[
+            (Some(0), 900),
+            (Some(2_000_000), 900),
+            (Some(4_000_000), 900),
+        ]);
+        let figures = row(&one_batch);
+        assert_eq!(
+            (&figures["rate_hz"], &figures["max_ms"]),
+            (&json!(500.0), &json!(2.0))
+        );
+        assert_eq!(
+            one_batch.remark().as_deref(),
+            Some(
+                "all 3 samples came at one time, in one batch: the figures are of the times at which they were written"
+            )
+        );
+        // Where some came later, all is of the times at which they came: both kinds would count some time twice.
+        let two_batches = rate_of(&[
+            (Some(0), 0),
+            (Some(2_000_000), 0),
+            (Some(4_000_000), 4_000_000),
+        ]);
+        assert_eq!(row(&two_batches)["rate_hz"], json!(500.0));
+        assert_eq!(row(&two_batches)["min_ms"], json!(0.0));
+        assert_eq!(two_batches.remark(), None);
+    }
+
+    #[test]
+    fn what_came_at_one_time_and_is_not_told_apart_by_when_it_was_written_has_no_rate() {
+        for samples in [
+            [(None, 9), (None, 9)],
+            [(Some(5), 9), (None, 9)],
+            [(Some(5), 9), (Some(5), 9)],
+            [(Some(5), 9), (Some(4), 9)],
+        ] {
+            let rate = rate_of(&samples);
+            assert_eq!(row(&rate)["rate_hz"], Value::Null);
+            let said = rate.remark().unwrap_or_default();
+            assert!(
+                said.ends_with("no times of writing tell them apart: there is no rate"),
+                "{said}"
+            );
+        }
+        let said = rate_of(&[(Some(5), 9)]).remark();
+        assert_eq!(
+            said.as_deref(),
+            Some("there is no rate of one sample: it takes two")
+        );
     }
 
     #[test]

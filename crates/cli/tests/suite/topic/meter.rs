@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use super::{PATIENCE, Quote, participant, quote};
 use crate::common::{Domain, Folder, tickwire};
 use serde_json::{Value, json};
-use tickwire::DataWriterQos;
+use tickwire::{DataWriterQos, PublisherQos};
 
 #[test]
 fn rates_sizes_and_delays_are_measured() {
@@ -42,7 +42,7 @@ fn rates_sizes_and_delays_are_measured() {
         writer.wait_for_matched(1, PATIENCE).expect("a match");
         writer.write(&ended).expect("room");
         writer.dispose(&ended).expect("room");
-        // What comes in one datagram has come at one time, and has no rate.
+        // What comes in one datagram has come at one time, and its rate is not that of the others.
         writer
             .wait_for_acknowledgments(PATIENCE)
             .expect("the first have come");
@@ -84,6 +84,41 @@ fn rates_sizes_and_delays_are_measured() {
             assert!((rate * mean - 1_000.0).abs() < 0.1, "{all}");
         }
     }
+}
+
+/// Samples of a datagram have come at one time.
+#[test]
+fn the_rate_of_a_burst_is_that_at_which_it_was_written() {
+    let domain = Domain::reserve();
+    let participant = participant(&domain);
+    let topic = participant.topic::<Quote>("Quotes").expect("a topic");
+    let publisher = participant.publisher(PublisherQos::default());
+    let qos = DataWriterQos::default().keep_all();
+    let writer = publisher.writer(&topic, qos).expect("a writer");
+    let child = Command::new(env!("CARGO_BIN_EXE_tickwire"))
+        .args(["topic", "hz", "Quotes", "-d", &domain.id, "-o", "jsonl"])
+        .args(["-n", "5", "--timeout", "30s"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the built binary starts");
+    writer.wait_for_matched(1, PATIENCE).expect("a match");
+    let suspended = publisher.suspend_publications();
+    for price in 0..5 {
+        writer.write(&quote("A", price, None)).expect("room");
+    }
+    drop(suspended);
+    let output = child.wait_with_output().expect("it ends");
+    let said = String::from_utf8(output.stderr).expect("text");
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let remark = "all 5 samples came at one time, in one batch: the figures are of the times at which they were \
+                  written\n";
+    assert!(said.ends_with(remark), "{said}");
+    let printed = String::from_utf8(output.stdout).expect("text");
+    let all = printed.lines().last().unwrap_or_default();
+    let all: Value = serde_json::from_str(all).expect("JSON");
+    assert_eq!(all["samples"], 5, "{all}");
+    assert!(all["rate_hz"].as_f64() > Some(0.0), "{all}");
 }
 
 #[test]
