@@ -25,6 +25,16 @@ static partial class Tests
         Is((byte)new Bits { low = 7, signed_one = 1 }, (byte)15);
     }
 
+    static void TestWhatDoesNotTravelBeginsAnew()
+    {
+        var cached = new Cached { id = 3, rank = 8, note = "mine", age = 4, levels = { new Level() } };
+        byte[] payload = CachedSupport.Instance.ToPayload(cached, CdrVersion.Xcdr1);
+        Is(payload.Length, 8);
+        Is(CachedSupport.Instance.FromPayload(payload), new Cached { id = 3 });
+        CachedSupport.Instance.FromPayload(payload, cached);
+        Is(cached, new Cached { id = 3 });
+    }
+
     static void TestUnionsHaveOneMember()
     {
         var choice = new Choice { limit = 2 };

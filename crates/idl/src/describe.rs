@@ -161,6 +161,7 @@ impl Describer<'_> {
                 DefinitionKind::Union(of) => of.cases.iter().map(|case| &case.member).collect(),
                 _ => Vec::new(),
             };
+            let members = members.iter().filter(|member| !member.non_serialized);
             for member in members {
                 if let Some(named) = self.innermost(&member.ty)
                     && needed.insert(named)
@@ -197,7 +198,10 @@ impl Describer<'_> {
     }
 
     fn structure(&self, name: &str, of: &Struct, link: LinkTo<'_>) -> Result<cdr::Type, String> {
-        let all = self.model.all_members(of);
+        // A program that learns types while it runs knows what travels: what is not in samples is in no type object either,
+        // and could have nothing but its default.
+        let mut all = self.model.all_members(of);
+        all.retain(|member| !member.non_serialized);
         if all.len() > MAX_MEMBERS {
             return Err(format!("it has more than {MAX_MEMBERS} members"));
         }

@@ -438,6 +438,7 @@ fn member(name: &str, ty: Type, position: Position) -> Member {
         optional: false,
         external: false,
         must_understand: false,
+        non_serialized: false,
         default: None,
         range: Range::default(),
         unit: None,

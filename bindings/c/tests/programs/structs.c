@@ -49,6 +49,23 @@ static void strings_that_are_missing_are_empty(void) {
     tw_cdr_writer_free(&payload);
 }
 
+/* What no sample has begins anew when one is read. */
+static void what_does_not_travel_begins_anew(void) {
+    tw_cdr_writer payload = TW_CDR_WRITER;
+    market_Cached cached;
+    CHECK(market_Cached_init(&cached) && cached.rank == 7);
+    cached.id = 3;
+    cached.rank = 8;
+    cached.age = (int32_t *)calloc(1, sizeof *cached.age);
+    CHECK(tw_cdr_set_text(&cached.note, "mine") && market_Level_seq_resize(&cached.levels, 2));
+    CHECK(market_Cached_to_payload(&cached, TW_CDR_XCDR1, &payload) == TW_CDR_OK && payload.size == 8);
+    CHECK(market_Cached_from_payload(&cached, payload.data, payload.size) == TW_CDR_OK);
+    CHECK(cached.id == 3 && cached.rank == 7 && strcmp(cached.note, "") == 0);
+    CHECK(cached.age == NULL && cached.levels.length == 0);
+    market_Cached_free(&cached);
+    tw_cdr_writer_free(&payload);
+}
+
 /* A payload of 8 kB does not take 100 MB, whatever is @external. */
 static void external_memory_is_charged(void) {
     tw_cdr_writer payload = TW_CDR_WRITER;
@@ -120,6 +137,7 @@ int main(int argc, char **argv) {
     market_Quote quote, seen;
     CHECK(argc == 2);
     strings_that_are_missing_are_empty();
+    what_does_not_travel_begins_anew();
     external_memory_is_charged();
     strings_that_are_missing_are_charged();
     chosen_memory_is_charged();

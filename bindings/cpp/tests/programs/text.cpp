@@ -117,9 +117,21 @@ static void bounds()
     }
 }
 
+/* What no sample has begins anew when one is read. */
+static void what_does_not_travel_begins_anew()
+{
+    text::Cached cached(3, "mine", 4, {5});
+    tw_cdr_writer writer = TW_CDR_WRITER;
+    CHECK(tickwire::to_payload(cached, TW_CDR_XCDR1, &writer) == TW_CDR_OK && writer.size == 8);
+    CHECK(tickwire::from_payload(cached, writer.data, writer.size) == TW_CDR_OK);
+    CHECK(cached == text::Cached(3, "n", std::nullopt, {}));
+    tw_cdr_writer_free(&writer);
+}
+
 int main()
 {
     order();
+    what_does_not_travel_begins_anew();
     // All of one and of two bytes.
     for (int first = 0; first < 256; first++) {
         hold(std::string(1, static_cast<char>(first)), "few", first > 0 && first < 0x80);

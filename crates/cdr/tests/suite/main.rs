@@ -13,6 +13,7 @@ mod fast_types;
 mod filter;
 mod fixtures;
 mod identity;
+mod non_serialized;
 mod packed;
 mod random;
 mod recursive;

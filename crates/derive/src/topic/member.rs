@@ -21,6 +21,8 @@ pub(super) struct Member<'a> {
     pub(super) id: u32,
     pub(super) key: bool,
     must_understand: bool,
+    /// Whether it is in values alone, and in no sample.
+    pub(super) non_serialized: bool,
     /// What the id is the hash of, empty for the name.
     hash_id: Option<String>,
     /// Whether the id is given, or the hash of a text that is given.
@@ -45,6 +47,7 @@ impl<'a> Member<'a> {
             id,
             key: false,
             must_understand: false,
+            non_serialized: false,
             hash_id: None,
             has_id: false,
             constraint: Constraint::default(),
@@ -77,6 +80,8 @@ impl<'a> Member<'a> {
                 member.key = true;
             } else if meta.path.is_ident("must_understand") {
                 member.must_understand = true;
+            } else if meta.path.is_ident("non_serialized") {
+                member.non_serialized = true;
             } else if meta.path.is_ident("default") {
                 if member.optional {
                     return Err(meta.error("an optional member is absent by default"));
@@ -87,6 +92,12 @@ impl<'a> Member<'a> {
             }
             Ok(())
         })?;
+        if member.key && member.non_serialized {
+            return Err(Error::new_spanned(
+                field,
+                "a key member cannot be left out of samples",
+            ));
+        }
         if container.hash_ids && !member.has_id {
             member.id = hashed_id(&member.name);
         }
@@ -159,10 +170,11 @@ impl<'a> Member<'a> {
             next_id = member.id + 1;
             members.push(member);
         }
-        if members.is_empty() && !container.may_be_empty() {
+        let mut serialized = members.iter().filter(|member| !member.non_serialized);
+        if serialized.next().is_none() && !container.may_be_empty() {
             return Err(Error::new_spanned(
                 of,
-                "a topic type has at least one named member",
+                "a topic type has at least one named member that is serialized",
             ));
         }
         Ok(members)
@@ -405,6 +417,7 @@ const NUMBERS: &[(&str, usize)] = &[
 ];
 /// Elements of an array that is copied by value.
 const MAX_PLAIN_LENGTH: usize = 32;
-const EXPECTED: &str = "expected key, id, hash_id, rename, must_understand, default, bound, octet, map_key or map_value";
+const EXPECTED: &str = "expected key, id, hash_id, rename, must_understand, non_serialized, default, bound, octet, map_key or \
+                        map_value";
 /// The largest member id that XTypes leaves to users.
 const MAX_ID: u32 = 0x0fff_fffe;

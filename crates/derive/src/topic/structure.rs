@@ -1,6 +1,6 @@
 //! `#[derive(Topic)]` on a struct.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::{Fields, Ident, Result};
 
@@ -18,25 +18,33 @@ pub(super) fn derive(container: &Container, ident: &Ident, fields: &Fields) -> R
         ..
     } = container;
     let has_key = members.iter().any(|member| member.key);
-    let keys: Vec<&Member<'_>> = members.iter().filter(|m| m.key || !has_key).collect();
-    let all: Vec<&Member<'_>> = members.iter().collect();
+    let all: Vec<&Member<'_>> = members.iter().filter(|m| !m.non_serialized).collect();
+    let keys: Vec<&Member<'_>> = all.iter().copied().filter(|m| m.key || !has_key).collect();
+    let apart: Vec<&Member<'_>> = members.iter().filter(|m| m.non_serialized).collect();
+    // What a sample does not have begins anew with it; one that has the key alone keeps what is not of that.
+    let anew = apart.iter().map(|member| {
+        let (ident, initial) = (member.ident, member.initial(cdr));
+        quote!(self.#ident = #initial;)
+    });
+    let anew: TokenStream = anew.collect();
+    let key_anew = (keys.len() == all.len()).then_some(&anew);
 
     let descriptions = all.iter();
     let descriptions = descriptions.map(|member| name_self(member.description(cdr), ident));
     let encode = encode_body(&all, container, &format_ident!("encode"));
     let encode_key = encode_key_body(&keys, container);
-    let (encode_all, decode_all) = all_bodies(&all, container).unzip();
+    let (encode_all, decode_all) = all_bodies(&all, &apart, container).unzip();
     let decode = decode_body(&all, container, &format_ident!("decode_into"));
     let decode_key = decode_body(&keys, container, &format_ident!("decode_key_into"));
-    let idents = all.iter().map(|member| member.ident);
-    let initials = all.iter().map(|member| member.initial(cdr));
+    let idents = members.iter().map(|member| member.ident);
+    let initials = members.iter().map(|member| member.initial(cdr));
     let min_sizes = all.iter().map(|member| member.min_size(cdr));
     let is_empty = all.is_empty().then(|| {
         quote!(
             const IS_EMPTY: bool = true;
         )
     });
-    let checks = container.packed.then(|| copy_checks(&all));
+    let checks = container.packed.then(|| copy_checks(&members));
     Ok(quote! {
         // What is wrong with the type is found where it is defined, not where it is used.
         const _: &#cdr::TypeDescription = <#ident as #cdr::Topic>::DESCRIPTION;
@@ -85,6 +93,7 @@ pub(super) fn derive(container: &Container, ident: &Ident, fields: &Fields) -> R
                 &mut self,
                 reader: &mut #cdr::Reader<'_>,
             ) -> ::core::result::Result<(), #cdr::DecodeError> {
+                #anew
                 #decode
             }
 
@@ -92,6 +101,7 @@ pub(super) fn derive(container: &Container, ident: &Ident, fields: &Fields) -> R
                 &mut self,
                 reader: &mut #cdr::Reader<'_>,
             ) -> ::core::result::Result<(), #cdr::DecodeError> {
+                #key_anew
                 #decode_key
             }
 
@@ -119,7 +129,7 @@ pub(super) fn derive(container: &Container, ident: &Ident, fields: &Fields) -> R
 }
 
 /// That fields to which there are no references can be copied.
-fn copy_checks(members: &[&Member<'_>]) -> TokenStream {
+fn copy_checks(members: &[Member<'_>]) -> TokenStream {
     let types = members.iter().map(|member| member.ty);
     quote! {
         const _: () = {
@@ -186,10 +196,11 @@ fn parts<'m, 'a>(
     })
 }
 
-/// Functions for the elements of a sequence, if all members are numbers: see `runs` of reader and
+/// Functions for the elements of a sequence, if all members that are serialized are numbers: see `runs` of reader and
 /// writer.
 fn all_bodies(
     members: &[&Member<'_>],
+    apart: &[&Member<'_>],
     container: &Container,
 ) -> Option<(TokenStream, TokenStream)> {
     let Container {
@@ -200,13 +211,19 @@ fn all_bodies(
     }
     let (mut types, mut names, mut values) = (quote!(()), quote!(()), quote!(()));
     let mut fields = Vec::new();
+    // Not what a default may call so.
+    let place = Ident::new("value", Span::mixed_site());
     for (i, member) in members.iter().enumerate().rev() {
         let (ident, ty) = (member.ident, member.plain_type()?);
-        let name = format_ident!("number{i}");
+        let name = format_ident!("number{i}", span = Span::mixed_site());
         types = quote!((#ty, #types));
         names = quote!((#name, #names));
         values = quote!((value.#ident, #values));
         fields.push(quote!(#ident: #name));
+    }
+    for member in apart {
+        let (ident, initial) = (member.ident, member.initial(cdr));
+        fields.push(quote!(#ident: #initial));
     }
     let encode_all = quote! {
         fn encode_all(
@@ -225,8 +242,8 @@ fn all_bodies(
             reader: &mut #cdr::Reader<'_>,
         ) -> ::core::result::Result<(), #cdr::DecodeError> {
             let extensibility = #cdr::Extensibility::#extensibility;
-            let read = reader.runs(extensibility, values, |value: &mut Self, #names: #types| {
-                *value = Self { #(#fields),* };
+            let read = reader.runs(extensibility, values, |#place: &mut Self, #names: #types| {
+                *#place = Self { #(#fields),* };
             });
             let mut rest = values.iter_mut().skip(read);
             rest.try_for_each(|value| #cdr::Decode::decode_into(value, reader))

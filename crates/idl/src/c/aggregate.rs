@@ -447,15 +447,6 @@ impl<'m> C<'m> {
         header.line(&format!("extern const char {name}_idl[];"));
     }
 
-    /// The members that belong to the key, or all.
-    pub(super) fn members_for(&self, of: &'m Struct, key: bool) -> Vec<&'m Member> {
-        let mut members = self.model.all_members(of);
-        if key && members.iter().any(|member| member.key) {
-            members.retain(|member| member.key);
-        }
-        members
-    }
-
     /// `"trading::Order.price"`, for errors.
     pub(super) fn path(&self, member: &str) -> String {
         literal(&format!("{}.{member}", self.scope.0))

@@ -2,7 +2,7 @@
 
 use super::aggregate::{extensibility, place, union_place};
 use super::encode::total;
-use super::facts::{Kind, is_pointer, kind};
+use super::facts::{Kind, is_pointer, kind, members_for, non_serialized};
 use super::memory::address;
 use super::runs::{parts, wire};
 use super::text::Text;
@@ -35,7 +35,7 @@ impl<'m> C<'m> {
             return text.close("}");
         }
         let kind = extensibility(of.extensibility);
-        let members = self.members_for(of, key);
+        let members = members_for(self.model, of, key);
         text.line("tw_cdr_scope scope;");
         if of.extensibility == Extensibility::Mutable {
             text.line("tw_cdr_member member;");
@@ -60,6 +60,12 @@ impl<'m> C<'m> {
             }
         }
         text.line("tw_cdr_leave_struct(r, &scope);");
+        // Of what is not all of its key, that is read alone.
+        if !key {
+            for member in non_serialized(self.model, of) {
+                self.reset_member(text, member, &place(member), NO_MEMORY);
+            }
+        }
         text.line("return true;");
         text.close("}");
     }

@@ -2,7 +2,7 @@
 
 use super::C;
 use super::aggregate::{extensibility, place, union_place};
-use super::facts::{Kind, is_pointer, kind, length_code};
+use super::facts::{Kind, is_pointer, kind, length_code, members_for};
 use super::memory::address;
 use super::runs::{parts, wire};
 use super::text::Text;
@@ -39,7 +39,7 @@ impl<'m> C<'m> {
             &format!("!tw_cdr_open_struct(w, {kind}, &mark)"),
             "return false;",
         );
-        let members = self.members_for(of, key);
+        let members = members_for(self.model, of, key);
         if members.is_empty() {
             text.line("(void)value;");
         }

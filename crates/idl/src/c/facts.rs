@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{
     Bitmask, Bitset, DefinitionId, DefinitionKind, Enum, Extensibility, Member, Model, Primitive,
-    Type, Union, Value,
+    Struct, Type, Union, Value,
 };
 
 /// What a type is, whatever typedefs call it.
@@ -162,7 +162,8 @@ impl Facts {
                     let begins = members
                         .iter()
                         .any(|member| facts.member_begins(model, member));
-                    let least = members.iter().map(|member| match member.optional {
+                    let serialized = members.iter().filter(|member| !member.non_serialized);
+                    let least = serialized.map(|member| match member.optional {
                         true => 1,
                         false => facts.least(model, &member.ty),
                     });
@@ -278,8 +279,9 @@ impl Facts {
             let is_partial = match kind {
                 DefinitionKind::Union(of) => of.discriminator_key,
                 _ => {
+                    let serialized = members.iter().filter(|member| !member.non_serialized);
                     let keys = members.iter().filter(|member| member.key).count();
-                    keys > 0 && keys < members.len()
+                    keys > 0 && keys < serialized.count()
                 }
             };
             if is_partial {
@@ -440,6 +442,24 @@ pub(crate) fn length_code(model: &Model, ty: &Type) -> u32 {
         Kind::Bitmask(_, of) => of_size(bytes_of(of.bit_bound)),
         Kind::Bitset(_, of) => of_size(bytes_of(bitset_bits(model, of))),
     }
+}
+
+/// The members of a struct that are in samples, those of its bases among them: of the key, or all.
+pub(crate) fn members_for<'m>(model: &'m Model, of: &'m Struct, key: bool) -> Vec<&'m Member> {
+    let mut members = model.all_members(of);
+    let has_key = members.iter().any(|member| member.key);
+    members.retain(|member| match key && has_key {
+        true => member.key,
+        false => !member.non_serialized,
+    });
+    members
+}
+
+/// Members that are in no sample, which begin anew when one is read.
+pub(crate) fn non_serialized<'m>(model: &'m Model, of: &'m Struct) -> Vec<&'m Member> {
+    let mut members = model.all_members(of);
+    members.retain(|member| member.non_serialized);
+    members
 }
 
 /// All members of a struct, those of its bases among them, or of a union.

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use super::facts::bitset_fields;
+use super::facts::{bitset_fields, members_for};
 use super::order::order;
 use crate::hash::member_id;
 use crate::model::{
@@ -119,7 +119,7 @@ impl Idl<'_> {
         }
         self.line(&format!("struct {name} {{"));
         let mut next_id = 0;
-        for member in self.model.all_members(of) {
+        for member in members_for(self.model, of, false) {
             let declared = self.member(member, of.auto_id, next_id);
             next_id = member.id + 1;
             self.line(&format!("  {declared};"));

@@ -1,7 +1,7 @@
 //! How structs and unions are encoded and decoded.
 
 use super::{Cpp, names};
-use crate::c::facts::{Kind, initial_case, kind, length_code};
+use crate::c::facts::{Kind, initial_case, kind, length_code, members_for, non_serialized};
 use crate::c::idl;
 use crate::c::runs::{parts, wire};
 use crate::c::text::literal;
@@ -24,10 +24,7 @@ impl<'m> Cpp<'m> {
             if key && !self.facts.definition_is_partial(id) {
                 continue;
             }
-            let mut members = all.to_vec();
-            if key && has_key {
-                members.retain(|member| member.key);
-            }
+            let members = members_for(self.model, of, key);
             self.encode_struct(id, of, &members, key);
             self.decode_struct(id, of, &members, key);
         }
@@ -285,6 +282,13 @@ impl<'m> Cpp<'m> {
             }
         }
         self.functions.line("tw_cdr_leave_struct(r, &scope);");
+        // Of what is not all of its key, that is read alone.
+        if !key {
+            for member in non_serialized(self.model, of) {
+                let reset = self.reset(member);
+                self.functions.line(&reset);
+            }
+        }
         self.functions.line("return true;");
         self.functions.close("}");
     }

@@ -5,7 +5,7 @@ use super::types::{
     declared, initial, initial_member, is_primitive, is_value, name, new_array, support,
 };
 use super::{CSharp, types};
-use crate::c::facts::{Kind, kind};
+use crate::c::facts::{Kind, kind, members_for, non_serialized};
 use crate::c::runs::{parts, wire};
 use crate::c::text::Text;
 use crate::model::{DefinitionId, Extensibility, Member, Primitive, Struct, Type, Union};
@@ -34,7 +34,7 @@ impl<'m> CSharp<'m> {
             return;
         }
         let kind = extensibility(of.extensibility);
-        let members = self.members_for(of, key);
+        let members = members_for(self.model, of, key);
         text.line(&format!("{CDR}.CdrScope scope;"));
         text.when(
             &format!("!r.EnterStruct({kind}, out scope)"),
@@ -52,6 +52,12 @@ impl<'m> CSharp<'m> {
             }
         }
         text.line("r.LeaveStruct(ref scope);");
+        // Of what is not all of its key, that is read alone.
+        if !key {
+            for member in non_serialized(self.model, of) {
+                text.line(&self.reset(member));
+            }
+        }
         text.line("return true;");
         text.close("}");
     }

@@ -2,7 +2,7 @@
 
 use super::types::{declared, is_primitive, is_value, list, support};
 use super::{CSharp, names, types};
-use crate::c::facts::{Kind, kind, length_code};
+use crate::c::facts::{Kind, kind, length_code, members_for};
 use crate::c::runs::{parts, wire};
 use crate::c::text::Text;
 use crate::model::{DefinitionId, Extensibility, Member, Primitive, Struct, Type, Union};
@@ -38,7 +38,7 @@ impl<'m> CSharp<'m> {
         text.line(&format!("{CDR}.CdrMark mark;"));
         text.when("value == null", &format!("return w.Refuse({STATUS}.Null);"));
         text.when(&format!("!w.OpenStruct({kind}, out mark)"), "return false;");
-        let members = self.members_for(of, key);
+        let members = members_for(self.model, of, key);
         for (part, alignment, size) in parts(self.model, &members, of.extensibility) {
             match part {
                 [member] => {

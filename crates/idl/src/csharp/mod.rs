@@ -201,7 +201,6 @@ impl<'m> CSharp<'m> {
                 "try_construct" => {
                     value != Some(&Value::String("DISCARD".to_owned())) && value.is_some()
                 }
-                "non_serialized" => value != Some(&Value::Bool(false)),
                 _ => false,
             };
             if keeps {

@@ -97,6 +97,9 @@ pub struct Member {
     pub external: bool,
     /// `@must_understand`
     pub must_understand: bool,
+    /// `@non_serialized`: the member is in values, and neither in samples nor in the type that peers are told of. Never of
+    /// a key, nor of a member of a union.
+    pub non_serialized: bool,
     /// `@default`
     pub default: Option<Value>,
     /// `@range`, `@min` and `@max`

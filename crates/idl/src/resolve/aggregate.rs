@@ -110,7 +110,9 @@ impl Resolver<'_> {
         auto_id: AutoId,
         mut next_id: u32,
     ) -> Vec<Member> {
-        let mut members = Vec::new();
+        let scope = seen.scope.clone();
+        let mut members: Vec<Member> = Vec::new();
+        let inherits = !seen.ids.is_empty();
         for member in all {
             if self.context.problems.is_full() {
                 break;
@@ -139,6 +141,20 @@ impl Resolver<'_> {
                 let problem = self.context.error(span, "a key cannot be optional");
                 problem.help("remove @optional, or @key: every sample has its key");
             }
+            if applied.key && applied.non_serialized {
+                let span = member.ty.span;
+                let problem = self.context.error(span, UNSERIALIZED_KEY);
+                problem.help("remove @non_serialized, or @key: every sample has its key");
+            }
+        }
+        if let Some(first) = all.first()
+            && !inherits
+            && !members.is_empty()
+            && members.iter().all(|member| member.non_serialized)
+        {
+            let message = format!("no member of `{scope}` is in samples");
+            let problem = self.context.error(first.ty.span, message);
+            problem.help("remove @non_serialized of one");
         }
         members
     }
@@ -195,6 +211,7 @@ impl Resolver<'_> {
             optional: applied.optional,
             external: applied.external,
             must_understand: applied.must_understand,
+            non_serialized: applied.non_serialized,
             default,
             range,
             unit: applied.unit.clone(),
@@ -404,6 +421,9 @@ impl Resolver<'_> {
         }
     }
 }
+
+/// What is wrong with a key that samples do not have.
+pub(super) const UNSERIALIZED_KEY: &str = "a key cannot be left out of samples";
 
 /// What a member may be.
 struct Allow {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::Resolver;
+use super::aggregate::UNSERIALIZED_KEY;
 use super::scope::Entry;
 use crate::model::{DefinitionId, DefinitionKind, Struct};
 use crate::preprocess::Context;
@@ -116,12 +117,17 @@ impl Resolver<'_> {
             for key in &pragma.keys {
                 let member = index.get(&*key.text);
                 match member.and_then(|index| of.members.get_mut(*index)) {
-                    Some(member) if !member.optional => member.key = true,
+                    Some(member) if !member.optional && !member.non_serialized => {
+                        member.key = true;
+                    }
                     // It may be what was not understood.
                     None if !self.is_whole => {}
                     found => {
-                        let is_optional = found.is_some();
-                        wrong_key(self.context, key, &definition.full_name, of, is_optional);
+                        let unfit = found.map(|member| match member.optional {
+                            true => ("a key cannot be optional", "remove @optional"),
+                            false => (UNSERIALIZED_KEY, "remove @non_serialized"),
+                        });
+                        wrong_key(self.context, key, &definition.full_name, of, unfit);
                     }
                 }
             }
@@ -130,10 +136,17 @@ impl Resolver<'_> {
     }
 }
 
-fn wrong_key(context: &mut Context, key: &Name, name: &str, of: &Struct, is_optional: bool) {
-    if is_optional {
-        let problem = context.error(key.span, "a key cannot be optional");
-        problem.help("remove @optional: every sample has its key");
+/// `unfit` is what is wrong with the member, if there is one, and what to do.
+fn wrong_key(
+    context: &mut Context,
+    key: &Name,
+    name: &str,
+    of: &Struct,
+    unfit: Option<(&str, &str)>,
+) {
+    if let Some((message, help)) = unfit {
+        let problem = context.error(key.span, message);
+        problem.help(format_args!("{help}: every sample has its key"));
     } else if key.text.contains(['.', '[']) {
         let message = format!("`{}` is a part of a member", key.text);
         context

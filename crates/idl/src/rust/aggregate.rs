@@ -123,6 +123,7 @@ impl Rust<'_> {
         let mut arguments = Vec::new();
         arguments.extend(member.key.then(|| "key".to_owned()));
         arguments.extend(member.must_understand.then(|| "must_understand".to_owned()));
+        arguments.extend(member.non_serialized.then(|| "non_serialized".to_owned()));
         match &member.id_source {
             IdSource::Hash(text) if text.is_empty() => arguments.push("hash_id".to_owned()),
             IdSource::Hash(text) => arguments.push(format!("hash_id = {text:?}")),

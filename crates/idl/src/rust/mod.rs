@@ -192,7 +192,6 @@ impl Rust<'_> {
                 "try_construct" => {
                     value != Some(&Value::String("DISCARD".to_owned())) && value.is_some()
                 }
-                "non_serialized" => value != Some(&Value::Bool(false)),
                 _ => false,
             };
             if keeps {

@@ -178,6 +178,7 @@ fn the_idl_describes_what_is_derived() {
         ("rare", "Everything", derived::<rare::Everything>()),
         ("rare", "Wider", derived::<rare::Wider>()),
         ("rare", "Chain", derived::<rare::Chain>()),
+        ("rare", "Partly", derived::<rare::Partly>()),
     ] {
         let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/corpus");
         let text = std::fs::read_to_string(corpus.join(format!("{name}.idl")));

@@ -88,6 +88,7 @@ known! {
     "Wider" rare::Wider;
     "Chain" rare::Chain;
     "Ring" rare::Ring;
+    "Partly" rare::Partly;
     "MiddlewareNewsBrief::MarketData" market_data::middleware_news_brief::MarketData;
     "MiddlewareNewsBrief::QuoteRequest" market_data::middleware_news_brief::QuoteRequest;
     "HelloWorldData::Msg" cyclone::hello_world_data::Msg;

@@ -224,6 +224,10 @@ fn structure(random: &mut Random, text: &mut String, defined: &mut Defined, name
         if random.chance(8) {
             annotations.push_str("@must_understand ");
         }
+        // Some member is in samples.
+        if !key && i > 0 && random.chance(8) {
+            annotations.push_str("@non_serialized ");
+        }
         if random.chance(5) {
             annotations.push_str(&format!("@id({}) ", 5000 - 20 * i));
         }
