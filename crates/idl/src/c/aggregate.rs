@@ -83,7 +83,9 @@ impl<'m> C<'m> {
 
     fn copy_struct(&mut self, text: &mut Text, name: &str, members: &[&'m Member]) {
         text.line("");
-        text.line(&format!("bool {name}_copy({name} *to, const {name} *from)"));
+        text.line(&format!(
+            "bool {name}_copy({name} *to, const struct {name} *from)"
+        ));
         text.open("{");
         let mut all = members.iter();
         match all.any(|member| self.facts.member_owns(self.model, member)) {
@@ -273,7 +275,9 @@ impl<'m> C<'m> {
         text.close("}");
 
         text.line("");
-        text.line(&format!("bool {name}_copy({name} *to, const {name} *from)"));
+        text.line(&format!(
+            "bool {name}_copy({name} *to, const struct {name} *from)"
+        ));
         text.open("{");
         match any_owns {
             true => {
@@ -400,7 +404,7 @@ impl<'m> C<'m> {
             (format!("bool {name}_init({name} *value);"), true),
             (format!("void {name}_free({name} *value);"), true),
             (
-                format!("bool {name}_copy({name} *to, const {name} *from);"),
+                format!("bool {name}_copy({name} *to, const struct {name} *from);"),
                 is_whole,
             ),
             (

@@ -21,7 +21,7 @@ void arrays_Level_free(arrays_Level *value)
     memset(value, 0, sizeof *value);
 }
 
-bool arrays_Level_copy(arrays_Level *to, const arrays_Level *from)
+bool arrays_Level_copy(arrays_Level *to, const struct arrays_Level *from)
 {
     if (!tw_cdr_set_text(&to->note, from->note))
         return false;
@@ -93,7 +93,7 @@ void arrays_Arrays_free(arrays_Arrays *value)
     memset(value, 0, sizeof *value);
 }
 
-bool arrays_Arrays_copy(arrays_Arrays *to, const arrays_Arrays *from)
+bool arrays_Arrays_copy(arrays_Arrays *to, const struct arrays_Arrays *from)
 {
     to->number = from->number;
     memcpy(to->digest, from->digest, sizeof to->digest);

@@ -31,7 +31,7 @@ struct arrays_Level {
 
 bool arrays_Level_init(arrays_Level *value);
 void arrays_Level_free(arrays_Level *value);
-bool arrays_Level_copy(arrays_Level *to, const arrays_Level *from);
+bool arrays_Level_copy(arrays_Level *to, const struct arrays_Level *from);
 bool arrays_Level_encode(const arrays_Level *value, tw_cdr_writer *w);
 bool arrays_Level_decode(arrays_Level *value, tw_cdr_reader *r);
 bool arrays_Level_encode_key(const arrays_Level *value, tw_cdr_writer *w);
@@ -49,7 +49,7 @@ struct arrays_Arrays {
 
 bool arrays_Arrays_init(arrays_Arrays *value);
 void arrays_Arrays_free(arrays_Arrays *value);
-bool arrays_Arrays_copy(arrays_Arrays *to, const arrays_Arrays *from);
+bool arrays_Arrays_copy(arrays_Arrays *to, const struct arrays_Arrays *from);
 bool arrays_Arrays_encode(const arrays_Arrays *value, tw_cdr_writer *w);
 bool arrays_Arrays_decode(arrays_Arrays *value, tw_cdr_reader *r);
 bool arrays_Arrays_encode_key(const arrays_Arrays *value, tw_cdr_writer *w);

@@ -12,7 +12,7 @@ void bitmasks_Market_free(bitmasks_Market *value)
     memset(value, 0, sizeof *value);
 }
 
-bool bitmasks_Market_copy(bitmasks_Market *to, const bitmasks_Market *from)
+bool bitmasks_Market_copy(bitmasks_Market *to, const struct bitmasks_Market *from)
 {
     *to = *from;
     return true;

@@ -37,7 +37,7 @@ struct bitmasks_Market {
 
 bool bitmasks_Market_init(bitmasks_Market *value);
 void bitmasks_Market_free(bitmasks_Market *value);
-bool bitmasks_Market_copy(bitmasks_Market *to, const bitmasks_Market *from);
+bool bitmasks_Market_copy(bitmasks_Market *to, const struct bitmasks_Market *from);
 bool bitmasks_Market_encode(const bitmasks_Market *value, tw_cdr_writer *w);
 bool bitmasks_Market_decode(bitmasks_Market *value, tw_cdr_reader *r);
 bool bitmasks_Market_encode_key(const bitmasks_Market *value, tw_cdr_writer *w);

@@ -12,7 +12,7 @@ void bitsets_Market_free(bitsets_Market *value)
     memset(value, 0, sizeof *value);
 }
 
-bool bitsets_Market_copy(bitsets_Market *to, const bitsets_Market *from)
+bool bitsets_Market_copy(bitsets_Market *to, const struct bitsets_Market *from)
 {
     *to = *from;
     return true;

@@ -101,7 +101,7 @@ struct bitsets_Market {
 
 bool bitsets_Market_init(bitsets_Market *value);
 void bitsets_Market_free(bitsets_Market *value);
-bool bitsets_Market_copy(bitsets_Market *to, const bitsets_Market *from);
+bool bitsets_Market_copy(bitsets_Market *to, const struct bitsets_Market *from);
 bool bitsets_Market_encode(const bitsets_Market *value, tw_cdr_writer *w);
 bool bitsets_Market_decode(bitsets_Market *value, tw_cdr_reader *r);
 bool bitsets_Market_encode_key(const bitsets_Market *value, tw_cdr_writer *w);

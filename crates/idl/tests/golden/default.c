@@ -58,7 +58,7 @@ bool defaults_Either_select(defaults_Either *value, bool d)
     return true;
 }
 
-bool defaults_Either_copy(defaults_Either *to, const defaults_Either *from)
+bool defaults_Either_copy(defaults_Either *to, const struct defaults_Either *from)
 {
     if (!defaults_Either_select(to, from->_d))
         return false;
@@ -250,7 +250,7 @@ void defaults_Order_free(defaults_Order *value)
     memset(value, 0, sizeof *value);
 }
 
-bool defaults_Order_copy(defaults_Order *to, const defaults_Order *from)
+bool defaults_Order_copy(defaults_Order *to, const struct defaults_Order *from)
 {
     to->side = from->side;
     if (!tw_cdr_set_text(&to->note, from->note))

@@ -53,7 +53,7 @@ struct defaults_Either {
 
 bool defaults_Either_init(defaults_Either *value);
 void defaults_Either_free(defaults_Either *value);
-bool defaults_Either_copy(defaults_Either *to, const defaults_Either *from);
+bool defaults_Either_copy(defaults_Either *to, const struct defaults_Either *from);
 bool defaults_Either_encode(const defaults_Either *value, tw_cdr_writer *w);
 bool defaults_Either_decode(defaults_Either *value, tw_cdr_reader *r);
 bool defaults_Either_encode_key(const defaults_Either *value, tw_cdr_writer *w);
@@ -71,7 +71,7 @@ struct defaults_Order {
 
 bool defaults_Order_init(defaults_Order *value);
 void defaults_Order_free(defaults_Order *value);
-bool defaults_Order_copy(defaults_Order *to, const defaults_Order *from);
+bool defaults_Order_copy(defaults_Order *to, const struct defaults_Order *from);
 bool defaults_Order_encode(const defaults_Order *value, tw_cdr_writer *w);
 bool defaults_Order_decode(defaults_Order *value, tw_cdr_reader *r);
 bool defaults_Order_encode_key(const defaults_Order *value, tw_cdr_writer *w);

@@ -17,7 +17,7 @@ void enums_Order_free(enums_Order *value)
     memset(value, 0, sizeof *value);
 }
 
-bool enums_Order_copy(enums_Order *to, const enums_Order *from)
+bool enums_Order_copy(enums_Order *to, const struct enums_Order *from)
 {
     to->side = from->side;
     to->size = from->size;

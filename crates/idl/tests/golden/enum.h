@@ -61,7 +61,7 @@ struct enums_Order {
 
 bool enums_Order_init(enums_Order *value);
 void enums_Order_free(enums_Order *value);
-bool enums_Order_copy(enums_Order *to, const enums_Order *from);
+bool enums_Order_copy(enums_Order *to, const struct enums_Order *from);
 bool enums_Order_encode(const enums_Order *value, tw_cdr_writer *w);
 bool enums_Order_decode(enums_Order *value, tw_cdr_reader *r);
 bool enums_Order_encode_key(const enums_Order *value, tw_cdr_writer *w);

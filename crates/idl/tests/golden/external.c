@@ -12,7 +12,7 @@ void externals_Level_free(externals_Level *value)
     memset(value, 0, sizeof *value);
 }
 
-bool externals_Level_copy(externals_Level *to, const externals_Level *from)
+bool externals_Level_copy(externals_Level *to, const struct externals_Level *from)
 {
     *to = *from;
     return true;
@@ -81,7 +81,7 @@ void externals_Order_free(externals_Order *value)
     memset(value, 0, sizeof *value);
 }
 
-bool externals_Order_copy(externals_Order *to, const externals_Order *from)
+bool externals_Order_copy(externals_Order *to, const struct externals_Order *from)
 {
     if (from->size == NULL) {
         free(to->size);

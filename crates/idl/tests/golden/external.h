@@ -31,7 +31,7 @@ struct externals_Level {
 
 bool externals_Level_init(externals_Level *value);
 void externals_Level_free(externals_Level *value);
-bool externals_Level_copy(externals_Level *to, const externals_Level *from);
+bool externals_Level_copy(externals_Level *to, const struct externals_Level *from);
 bool externals_Level_encode(const externals_Level *value, tw_cdr_writer *w);
 bool externals_Level_decode(externals_Level *value, tw_cdr_reader *r);
 bool externals_Level_encode_key(const externals_Level *value, tw_cdr_writer *w);
@@ -48,7 +48,7 @@ struct externals_Order {
 
 bool externals_Order_init(externals_Order *value);
 void externals_Order_free(externals_Order *value);
-bool externals_Order_copy(externals_Order *to, const externals_Order *from);
+bool externals_Order_copy(externals_Order *to, const struct externals_Order *from);
 bool externals_Order_encode(const externals_Order *value, tw_cdr_writer *w);
 bool externals_Order_decode(externals_Order *value, tw_cdr_reader *r);
 bool externals_Order_encode_key(const externals_Order *value, tw_cdr_writer *w);

@@ -21,7 +21,7 @@ void inheritance_Base_free(inheritance_Base *value)
     memset(value, 0, sizeof *value);
 }
 
-bool inheritance_Base_copy(inheritance_Base *to, const inheritance_Base *from)
+bool inheritance_Base_copy(inheritance_Base *to, const struct inheritance_Base *from)
 {
     if (!tw_cdr_set_text(&to->symbol, from->symbol))
         return false;
@@ -79,7 +79,7 @@ void inheritance_Order_free(inheritance_Order *value)
     memset(value, 0, sizeof *value);
 }
 
-bool inheritance_Order_copy(inheritance_Order *to, const inheritance_Order *from)
+bool inheritance_Order_copy(inheritance_Order *to, const struct inheritance_Order *from)
 {
     if (!tw_cdr_set_text(&to->symbol, from->symbol))
         return false;

@@ -31,7 +31,7 @@ struct inheritance_Base {
 
 bool inheritance_Base_init(inheritance_Base *value);
 void inheritance_Base_free(inheritance_Base *value);
-bool inheritance_Base_copy(inheritance_Base *to, const inheritance_Base *from);
+bool inheritance_Base_copy(inheritance_Base *to, const struct inheritance_Base *from);
 bool inheritance_Base_encode(const inheritance_Base *value, tw_cdr_writer *w);
 bool inheritance_Base_decode(inheritance_Base *value, tw_cdr_reader *r);
 bool inheritance_Base_encode_key(const inheritance_Base *value, tw_cdr_writer *w);
@@ -45,7 +45,7 @@ struct inheritance_Order {
 
 bool inheritance_Order_init(inheritance_Order *value);
 void inheritance_Order_free(inheritance_Order *value);
-bool inheritance_Order_copy(inheritance_Order *to, const inheritance_Order *from);
+bool inheritance_Order_copy(inheritance_Order *to, const struct inheritance_Order *from);
 bool inheritance_Order_encode(const inheritance_Order *value, tw_cdr_writer *w);
 bool inheritance_Order_decode(inheritance_Order *value, tw_cdr_reader *r);
 bool inheritance_Order_encode_key(const inheritance_Order *value, tw_cdr_writer *w);

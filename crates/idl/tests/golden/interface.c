@@ -21,7 +21,7 @@ void interfaces_Closed_free(interfaces_Closed *value)
     memset(value, 0, sizeof *value);
 }
 
-bool interfaces_Closed_copy(interfaces_Closed *to, const interfaces_Closed *from)
+bool interfaces_Closed_copy(interfaces_Closed *to, const struct interfaces_Closed *from)
 {
     if (!tw_cdr_set_text(&to->reason, from->reason))
         return false;

@@ -34,7 +34,7 @@ struct interfaces_Closed {
 
 bool interfaces_Closed_init(interfaces_Closed *value);
 void interfaces_Closed_free(interfaces_Closed *value);
-bool interfaces_Closed_copy(interfaces_Closed *to, const interfaces_Closed *from);
+bool interfaces_Closed_copy(interfaces_Closed *to, const struct interfaces_Closed *from);
 bool interfaces_Closed_encode(const interfaces_Closed *value, tw_cdr_writer *w);
 bool interfaces_Closed_decode(interfaces_Closed *value, tw_cdr_reader *r);
 bool interfaces_Closed_encode_key(const interfaces_Closed *value, tw_cdr_writer *w);

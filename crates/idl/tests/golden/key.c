@@ -21,7 +21,7 @@ void keyed_Quote_free(keyed_Quote *value)
     memset(value, 0, sizeof *value);
 }
 
-bool keyed_Quote_copy(keyed_Quote *to, const keyed_Quote *from)
+bool keyed_Quote_copy(keyed_Quote *to, const struct keyed_Quote *from)
 {
     if (!tw_cdr_set_text(&to->symbol, from->symbol))
         return false;

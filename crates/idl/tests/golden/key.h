@@ -37,7 +37,7 @@ struct keyed_Quote {
 
 bool keyed_Quote_init(keyed_Quote *value);
 void keyed_Quote_free(keyed_Quote *value);
-bool keyed_Quote_copy(keyed_Quote *to, const keyed_Quote *from);
+bool keyed_Quote_copy(keyed_Quote *to, const struct keyed_Quote *from);
 bool keyed_Quote_encode(const keyed_Quote *value, tw_cdr_writer *w);
 bool keyed_Quote_decode(keyed_Quote *value, tw_cdr_reader *r);
 bool keyed_Quote_encode_key(const keyed_Quote *value, tw_cdr_writer *w);

@@ -12,7 +12,7 @@ void maps_Level_free(maps_Level *value)
     memset(value, 0, sizeof *value);
 }
 
-bool maps_Level_copy(maps_Level *to, const maps_Level *from)
+bool maps_Level_copy(maps_Level *to, const struct maps_Level *from)
 {
     *to = *from;
     return true;
@@ -64,7 +64,7 @@ void maps_Maps_free(maps_Maps *value)
     memset(value, 0, sizeof *value);
 }
 
-bool maps_Maps_copy(maps_Maps *to, const maps_Maps *from)
+bool maps_Maps_copy(maps_Maps *to, const struct maps_Maps *from)
 {
     if (!tw_string_maps_Level_map_copy(&to->levels, &from->levels))
         return false;

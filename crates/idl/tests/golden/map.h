@@ -31,7 +31,7 @@ struct maps_Level {
 
 bool maps_Level_init(maps_Level *value);
 void maps_Level_free(maps_Level *value);
-bool maps_Level_copy(maps_Level *to, const maps_Level *from);
+bool maps_Level_copy(maps_Level *to, const struct maps_Level *from);
 bool maps_Level_encode(const maps_Level *value, tw_cdr_writer *w);
 bool maps_Level_decode(maps_Level *value, tw_cdr_reader *r);
 bool maps_Level_encode_key(const maps_Level *value, tw_cdr_writer *w);
@@ -137,7 +137,7 @@ struct maps_Maps {
 
 bool maps_Maps_init(maps_Maps *value);
 void maps_Maps_free(maps_Maps *value);
-bool maps_Maps_copy(maps_Maps *to, const maps_Maps *from);
+bool maps_Maps_copy(maps_Maps *to, const struct maps_Maps *from);
 bool maps_Maps_encode(const maps_Maps *value, tw_cdr_writer *w);
 bool maps_Maps_decode(maps_Maps *value, tw_cdr_reader *r);
 bool maps_Maps_encode_key(const maps_Maps *value, tw_cdr_writer *w);

@@ -12,7 +12,7 @@ void outer_Level_free(outer_Level *value)
     memset(value, 0, sizeof *value);
 }
 
-bool outer_Level_copy(outer_Level *to, const outer_Level *from)
+bool outer_Level_copy(outer_Level *to, const struct outer_Level *from)
 {
     *to = *from;
     return true;
@@ -60,7 +60,7 @@ void outer_inner_Level_free(outer_inner_Level *value)
     memset(value, 0, sizeof *value);
 }
 
-bool outer_inner_Level_copy(outer_inner_Level *to, const outer_inner_Level *from)
+bool outer_inner_Level_copy(outer_inner_Level *to, const struct outer_inner_Level *from)
 {
     *to = *from;
     return true;
@@ -108,7 +108,7 @@ void other_Book_free(other_Book *value)
     memset(value, 0, sizeof *value);
 }
 
-bool other_Book_copy(other_Book *to, const other_Book *from)
+bool other_Book_copy(other_Book *to, const struct other_Book *from)
 {
     *to = *from;
     return true;
@@ -156,7 +156,7 @@ void outer_Again_free(outer_Again *value)
     memset(value, 0, sizeof *value);
 }
 
-bool outer_Again_copy(outer_Again *to, const outer_Again *from)
+bool outer_Again_copy(outer_Again *to, const struct outer_Again *from)
 {
     *to = *from;
     return true;

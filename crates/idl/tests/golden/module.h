@@ -33,7 +33,7 @@ struct outer_Level {
 
 bool outer_Level_init(outer_Level *value);
 void outer_Level_free(outer_Level *value);
-bool outer_Level_copy(outer_Level *to, const outer_Level *from);
+bool outer_Level_copy(outer_Level *to, const struct outer_Level *from);
 bool outer_Level_encode(const outer_Level *value, tw_cdr_writer *w);
 bool outer_Level_decode(outer_Level *value, tw_cdr_reader *r);
 bool outer_Level_encode_key(const outer_Level *value, tw_cdr_writer *w);
@@ -45,7 +45,7 @@ struct outer_inner_Level {
 
 bool outer_inner_Level_init(outer_inner_Level *value);
 void outer_inner_Level_free(outer_inner_Level *value);
-bool outer_inner_Level_copy(outer_inner_Level *to, const outer_inner_Level *from);
+bool outer_inner_Level_copy(outer_inner_Level *to, const struct outer_inner_Level *from);
 bool outer_inner_Level_encode(const outer_inner_Level *value, tw_cdr_writer *w);
 bool outer_inner_Level_decode(outer_inner_Level *value, tw_cdr_reader *r);
 bool outer_inner_Level_encode_key(const outer_inner_Level *value, tw_cdr_writer *w);
@@ -57,7 +57,7 @@ struct other_Book {
 
 bool other_Book_init(other_Book *value);
 void other_Book_free(other_Book *value);
-bool other_Book_copy(other_Book *to, const other_Book *from);
+bool other_Book_copy(other_Book *to, const struct other_Book *from);
 bool other_Book_encode(const other_Book *value, tw_cdr_writer *w);
 bool other_Book_decode(other_Book *value, tw_cdr_reader *r);
 bool other_Book_encode_key(const other_Book *value, tw_cdr_writer *w);
@@ -69,7 +69,7 @@ struct outer_Again {
 
 bool outer_Again_init(outer_Again *value);
 void outer_Again_free(outer_Again *value);
-bool outer_Again_copy(outer_Again *to, const outer_Again *from);
+bool outer_Again_copy(outer_Again *to, const struct outer_Again *from);
 bool outer_Again_encode(const outer_Again *value, tw_cdr_writer *w);
 bool outer_Again_decode(outer_Again *value, tw_cdr_reader *r);
 bool outer_Again_encode_key(const outer_Again *value, tw_cdr_writer *w);

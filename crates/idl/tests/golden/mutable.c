@@ -24,7 +24,7 @@ void mutables_Order_free(mutables_Order *value)
     memset(value, 0, sizeof *value);
 }
 
-bool mutables_Order_copy(mutables_Order *to, const mutables_Order *from)
+bool mutables_Order_copy(mutables_Order *to, const struct mutables_Order *from)
 {
     to->number = from->number;
     if (!tw_cdr_set_text(&to->note, from->note))

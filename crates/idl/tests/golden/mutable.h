@@ -35,7 +35,7 @@ struct mutables_Order {
 
 bool mutables_Order_init(mutables_Order *value);
 void mutables_Order_free(mutables_Order *value);
-bool mutables_Order_copy(mutables_Order *to, const mutables_Order *from);
+bool mutables_Order_copy(mutables_Order *to, const struct mutables_Order *from);
 bool mutables_Order_encode(const mutables_Order *value, tw_cdr_writer *w);
 bool mutables_Order_decode(mutables_Order *value, tw_cdr_reader *r);
 bool mutables_Order_encode_key(const mutables_Order *value, tw_cdr_writer *w);

@@ -21,7 +21,7 @@ void nested_keys_Account_free(nested_keys_Account *value)
     memset(value, 0, sizeof *value);
 }
 
-bool nested_keys_Account_copy(nested_keys_Account *to, const nested_keys_Account *from)
+bool nested_keys_Account_copy(nested_keys_Account *to, const struct nested_keys_Account *from)
 {
     to->number = from->number;
     if (!tw_cdr_set_text(&to->name, from->name))
@@ -94,7 +94,7 @@ void nested_keys_Position_free(nested_keys_Position *value)
     memset(value, 0, sizeof *value);
 }
 
-bool nested_keys_Position_copy(nested_keys_Position *to, const nested_keys_Position *from)
+bool nested_keys_Position_copy(nested_keys_Position *to, const struct nested_keys_Position *from)
 {
     if (!nested_keys_Account_copy(&to->account, &from->account))
         return false;

@@ -32,7 +32,7 @@ struct nested_keys_Account {
 
 bool nested_keys_Account_init(nested_keys_Account *value);
 void nested_keys_Account_free(nested_keys_Account *value);
-bool nested_keys_Account_copy(nested_keys_Account *to, const nested_keys_Account *from);
+bool nested_keys_Account_copy(nested_keys_Account *to, const struct nested_keys_Account *from);
 bool nested_keys_Account_encode(const nested_keys_Account *value, tw_cdr_writer *w);
 bool nested_keys_Account_decode(nested_keys_Account *value, tw_cdr_reader *r);
 bool nested_keys_Account_encode_key(const nested_keys_Account *value, tw_cdr_writer *w);
@@ -47,7 +47,7 @@ struct nested_keys_Position {
 
 bool nested_keys_Position_init(nested_keys_Position *value);
 void nested_keys_Position_free(nested_keys_Position *value);
-bool nested_keys_Position_copy(nested_keys_Position *to, const nested_keys_Position *from);
+bool nested_keys_Position_copy(nested_keys_Position *to, const struct nested_keys_Position *from);
 bool nested_keys_Position_encode(const nested_keys_Position *value, tw_cdr_writer *w);
 bool nested_keys_Position_decode(nested_keys_Position *value, tw_cdr_reader *r);
 bool nested_keys_Position_encode_key(const nested_keys_Position *value, tw_cdr_writer *w);

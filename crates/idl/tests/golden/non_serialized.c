@@ -13,7 +13,7 @@ void cached_Level_free(cached_Level *value)
     memset(value, 0, sizeof *value);
 }
 
-bool cached_Level_copy(cached_Level *to, const cached_Level *from)
+bool cached_Level_copy(cached_Level *to, const struct cached_Level *from)
 {
     *to = *from;
     return true;
@@ -151,7 +151,7 @@ void cached_Book_free(cached_Book *value)
     memset(value, 0, sizeof *value);
 }
 
-bool cached_Book_copy(cached_Book *to, const cached_Book *from)
+bool cached_Book_copy(cached_Book *to, const struct cached_Book *from)
 {
     to->security = from->security;
     if (!tw_cdr_set_text(&to->note, from->note))

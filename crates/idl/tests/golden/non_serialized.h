@@ -33,7 +33,7 @@ struct cached_Level {
 
 bool cached_Level_init(cached_Level *value);
 void cached_Level_free(cached_Level *value);
-bool cached_Level_copy(cached_Level *to, const cached_Level *from);
+bool cached_Level_copy(cached_Level *to, const struct cached_Level *from);
 bool cached_Level_encode(const cached_Level *value, tw_cdr_writer *w);
 bool cached_Level_decode(cached_Level *value, tw_cdr_reader *r);
 bool cached_Level_encode_key(const cached_Level *value, tw_cdr_writer *w);
@@ -65,7 +65,7 @@ struct cached_Book {
 
 bool cached_Book_init(cached_Book *value);
 void cached_Book_free(cached_Book *value);
-bool cached_Book_copy(cached_Book *to, const cached_Book *from);
+bool cached_Book_copy(cached_Book *to, const struct cached_Book *from);
 bool cached_Book_encode(const cached_Book *value, tw_cdr_writer *w);
 bool cached_Book_decode(cached_Book *value, tw_cdr_reader *r);
 bool cached_Book_encode_key(const cached_Book *value, tw_cdr_writer *w);

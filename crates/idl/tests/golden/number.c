@@ -12,7 +12,7 @@ void numbers_Numbers_free(numbers_Numbers *value)
     memset(value, 0, sizeof *value);
 }
 
-bool numbers_Numbers_copy(numbers_Numbers *to, const numbers_Numbers *from)
+bool numbers_Numbers_copy(numbers_Numbers *to, const struct numbers_Numbers *from)
 {
     *to = *from;
     return true;

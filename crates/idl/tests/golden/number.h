@@ -43,7 +43,7 @@ struct numbers_Numbers {
 
 bool numbers_Numbers_init(numbers_Numbers *value);
 void numbers_Numbers_free(numbers_Numbers *value);
-bool numbers_Numbers_copy(numbers_Numbers *to, const numbers_Numbers *from);
+bool numbers_Numbers_copy(numbers_Numbers *to, const struct numbers_Numbers *from);
 bool numbers_Numbers_encode(const numbers_Numbers *value, tw_cdr_writer *w);
 bool numbers_Numbers_decode(numbers_Numbers *value, tw_cdr_reader *r);
 bool numbers_Numbers_encode_key(const numbers_Numbers *value, tw_cdr_writer *w);

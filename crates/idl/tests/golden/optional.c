@@ -12,7 +12,7 @@ void optionals_Level_free(optionals_Level *value)
     memset(value, 0, sizeof *value);
 }
 
-bool optionals_Level_copy(optionals_Level *to, const optionals_Level *from)
+bool optionals_Level_copy(optionals_Level *to, const struct optionals_Level *from)
 {
     *to = *from;
     return true;
@@ -71,7 +71,7 @@ void optionals_Order_free(optionals_Order *value)
     memset(value, 0, sizeof *value);
 }
 
-bool optionals_Order_copy(optionals_Order *to, const optionals_Order *from)
+bool optionals_Order_copy(optionals_Order *to, const struct optionals_Order *from)
 {
     if (from->size == NULL) {
         free(to->size);

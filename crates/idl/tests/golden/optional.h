@@ -31,7 +31,7 @@ struct optionals_Level {
 
 bool optionals_Level_init(optionals_Level *value);
 void optionals_Level_free(optionals_Level *value);
-bool optionals_Level_copy(optionals_Level *to, const optionals_Level *from);
+bool optionals_Level_copy(optionals_Level *to, const struct optionals_Level *from);
 bool optionals_Level_encode(const optionals_Level *value, tw_cdr_writer *w);
 bool optionals_Level_decode(optionals_Level *value, tw_cdr_reader *r);
 bool optionals_Level_encode_key(const optionals_Level *value, tw_cdr_writer *w);
@@ -55,7 +55,7 @@ struct optionals_Order {
 
 bool optionals_Order_init(optionals_Order *value);
 void optionals_Order_free(optionals_Order *value);
-bool optionals_Order_copy(optionals_Order *to, const optionals_Order *from);
+bool optionals_Order_copy(optionals_Order *to, const struct optionals_Order *from);
 bool optionals_Order_encode(const optionals_Order *value, tw_cdr_writer *w);
 bool optionals_Order_decode(optionals_Order *value, tw_cdr_reader *r);
 bool optionals_Order_encode_key(const optionals_Order *value, tw_cdr_writer *w);

@@ -18,7 +18,7 @@ void recursion_Node_free(recursion_Node *value)
     memset(value, 0, sizeof *value);
 }
 
-bool recursion_Node_copy(recursion_Node *to, const recursion_Node *from)
+bool recursion_Node_copy(recursion_Node *to, const struct recursion_Node *from)
 {
     to->value = from->value;
     if (!recursion_Node_seq_copy(&to->children, &from->children))

@@ -39,7 +39,7 @@ struct recursion_Node {
 
 bool recursion_Node_init(recursion_Node *value);
 void recursion_Node_free(recursion_Node *value);
-bool recursion_Node_copy(recursion_Node *to, const recursion_Node *from);
+bool recursion_Node_copy(recursion_Node *to, const struct recursion_Node *from);
 bool recursion_Node_encode(const recursion_Node *value, tw_cdr_writer *w);
 bool recursion_Node_decode(recursion_Node *value, tw_cdr_reader *r);
 bool recursion_Node_encode_key(const recursion_Node *value, tw_cdr_writer *w);

@@ -15,7 +15,7 @@ void sequences_Numbers_free(sequences_Numbers *value)
     memset(value, 0, sizeof *value);
 }
 
-bool sequences_Numbers_copy(sequences_Numbers *to, const sequences_Numbers *from)
+bool sequences_Numbers_copy(sequences_Numbers *to, const struct sequences_Numbers *from)
 {
     if (!tw_octet_seq_copy(&to->bytes, &from->bytes))
         return false;

@@ -33,7 +33,7 @@ struct sequences_Numbers {
 
 bool sequences_Numbers_init(sequences_Numbers *value);
 void sequences_Numbers_free(sequences_Numbers *value);
-bool sequences_Numbers_copy(sequences_Numbers *to, const sequences_Numbers *from);
+bool sequences_Numbers_copy(sequences_Numbers *to, const struct sequences_Numbers *from);
 bool sequences_Numbers_encode(const sequences_Numbers *value, tw_cdr_writer *w);
 bool sequences_Numbers_decode(sequences_Numbers *value, tw_cdr_reader *r);
 bool sequences_Numbers_encode_key(const sequences_Numbers *value, tw_cdr_writer *w);

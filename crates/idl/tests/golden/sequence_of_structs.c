@@ -21,7 +21,7 @@ void sequences_of_structs_Level_free(sequences_of_structs_Level *value)
     memset(value, 0, sizeof *value);
 }
 
-bool sequences_of_structs_Level_copy(sequences_of_structs_Level *to, const sequences_of_structs_Level *from)
+bool sequences_of_structs_Level_copy(sequences_of_structs_Level *to, const struct sequences_of_structs_Level *from)
 {
     to->price = from->price;
     if (!tw_cdr_set_text(&to->note, from->note))
@@ -87,7 +87,7 @@ void sequences_of_structs_Book_free(sequences_of_structs_Book *value)
     memset(value, 0, sizeof *value);
 }
 
-bool sequences_of_structs_Book_copy(sequences_of_structs_Book *to, const sequences_of_structs_Book *from)
+bool sequences_of_structs_Book_copy(sequences_of_structs_Book *to, const struct sequences_of_structs_Book *from)
 {
     if (!sequences_of_structs_Level_seq_copy(&to->levels, &from->levels))
         return false;

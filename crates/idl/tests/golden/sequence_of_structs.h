@@ -32,7 +32,7 @@ struct sequences_of_structs_Level {
 
 bool sequences_of_structs_Level_init(sequences_of_structs_Level *value);
 void sequences_of_structs_Level_free(sequences_of_structs_Level *value);
-bool sequences_of_structs_Level_copy(sequences_of_structs_Level *to, const sequences_of_structs_Level *from);
+bool sequences_of_structs_Level_copy(sequences_of_structs_Level *to, const struct sequences_of_structs_Level *from);
 bool sequences_of_structs_Level_encode(const sequences_of_structs_Level *value, tw_cdr_writer *w);
 bool sequences_of_structs_Level_decode(sequences_of_structs_Level *value, tw_cdr_reader *r);
 bool sequences_of_structs_Level_encode_key(const sequences_of_structs_Level *value, tw_cdr_writer *w);
@@ -63,7 +63,7 @@ struct sequences_of_structs_Book {
 
 bool sequences_of_structs_Book_init(sequences_of_structs_Book *value);
 void sequences_of_structs_Book_free(sequences_of_structs_Book *value);
-bool sequences_of_structs_Book_copy(sequences_of_structs_Book *to, const sequences_of_structs_Book *from);
+bool sequences_of_structs_Book_copy(sequences_of_structs_Book *to, const struct sequences_of_structs_Book *from);
 bool sequences_of_structs_Book_encode(const sequences_of_structs_Book *value, tw_cdr_writer *w);
 bool sequences_of_structs_Book_decode(sequences_of_structs_Book *value, tw_cdr_reader *r);
 bool sequences_of_structs_Book_encode_key(const sequences_of_structs_Book *value, tw_cdr_writer *w);

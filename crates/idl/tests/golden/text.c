@@ -33,7 +33,7 @@ void texts_Texts_free(texts_Texts *value)
     memset(value, 0, sizeof *value);
 }
 
-bool texts_Texts_copy(texts_Texts *to, const texts_Texts *from)
+bool texts_Texts_copy(texts_Texts *to, const struct texts_Texts *from)
 {
     if (!tw_cdr_set_text(&to->plain, from->plain))
         return false;

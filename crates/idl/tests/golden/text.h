@@ -35,7 +35,7 @@ struct texts_Texts {
 
 bool texts_Texts_init(texts_Texts *value);
 void texts_Texts_free(texts_Texts *value);
-bool texts_Texts_copy(texts_Texts *to, const texts_Texts *from);
+bool texts_Texts_copy(texts_Texts *to, const struct texts_Texts *from);
 bool texts_Texts_encode(const texts_Texts *value, tw_cdr_writer *w);
 bool texts_Texts_decode(texts_Texts *value, tw_cdr_reader *r);
 bool texts_Texts_encode_key(const texts_Texts *value, tw_cdr_writer *w);

@@ -12,7 +12,7 @@ void typedefs_Level_free(typedefs_Level *value)
     memset(value, 0, sizeof *value);
 }
 
-bool typedefs_Level_copy(typedefs_Level *to, const typedefs_Level *from)
+bool typedefs_Level_copy(typedefs_Level *to, const struct typedefs_Level *from)
 {
     *to = *from;
     return true;
@@ -71,7 +71,7 @@ void typedefs_Market_free(typedefs_Market *value)
     memset(value, 0, sizeof *value);
 }
 
-bool typedefs_Market_copy(typedefs_Market *to, const typedefs_Market *from)
+bool typedefs_Market_copy(typedefs_Market *to, const struct typedefs_Market *from)
 {
     if (!tw_cdr_set_text(&to->venue, from->venue))
         return false;

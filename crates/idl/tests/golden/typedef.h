@@ -31,7 +31,7 @@ struct typedefs_Level {
 
 bool typedefs_Level_init(typedefs_Level *value);
 void typedefs_Level_free(typedefs_Level *value);
-bool typedefs_Level_copy(typedefs_Level *to, const typedefs_Level *from);
+bool typedefs_Level_copy(typedefs_Level *to, const struct typedefs_Level *from);
 bool typedefs_Level_encode(const typedefs_Level *value, tw_cdr_writer *w);
 bool typedefs_Level_decode(typedefs_Level *value, tw_cdr_reader *r);
 bool typedefs_Level_encode_key(const typedefs_Level *value, tw_cdr_writer *w);
@@ -73,7 +73,7 @@ struct typedefs_Market {
 
 bool typedefs_Market_init(typedefs_Market *value);
 void typedefs_Market_free(typedefs_Market *value);
-bool typedefs_Market_copy(typedefs_Market *to, const typedefs_Market *from);
+bool typedefs_Market_copy(typedefs_Market *to, const struct typedefs_Market *from);
 bool typedefs_Market_encode(const typedefs_Market *value, tw_cdr_writer *w);
 bool typedefs_Market_decode(typedefs_Market *value, tw_cdr_reader *r);
 bool typedefs_Market_encode_key(const typedefs_Market *value, tw_cdr_writer *w);

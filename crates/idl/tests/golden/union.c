@@ -12,7 +12,7 @@ void unions_Level_free(unions_Level *value)
     memset(value, 0, sizeof *value);
 }
 
-bool unions_Level_copy(unions_Level *to, const unions_Level *from)
+bool unions_Level_copy(unions_Level *to, const struct unions_Level *from)
 {
     *to = *from;
     return true;
@@ -99,7 +99,7 @@ bool unions_Choice_select(unions_Choice *value, int32_t d)
     return true;
 }
 
-bool unions_Choice_copy(unions_Choice *to, const unions_Choice *from)
+bool unions_Choice_copy(unions_Choice *to, const struct unions_Choice *from)
 {
     if (!unions_Choice_select(to, from->_d))
         return false;
@@ -231,7 +231,7 @@ void unions_Order_free(unions_Order *value)
     memset(value, 0, sizeof *value);
 }
 
-bool unions_Order_copy(unions_Order *to, const unions_Order *from)
+bool unions_Order_copy(unions_Order *to, const struct unions_Order *from)
 {
     if (!unions_Choice_copy(&to->choice, &from->choice))
         return false;

@@ -32,7 +32,7 @@ struct unions_Level {
 
 bool unions_Level_init(unions_Level *value);
 void unions_Level_free(unions_Level *value);
-bool unions_Level_copy(unions_Level *to, const unions_Level *from);
+bool unions_Level_copy(unions_Level *to, const struct unions_Level *from);
 bool unions_Level_encode(const unions_Level *value, tw_cdr_writer *w);
 bool unions_Level_decode(unions_Level *value, tw_cdr_reader *r);
 bool unions_Level_encode_key(const unions_Level *value, tw_cdr_writer *w);
@@ -52,7 +52,7 @@ struct unions_Choice {
 
 bool unions_Choice_init(unions_Choice *value);
 void unions_Choice_free(unions_Choice *value);
-bool unions_Choice_copy(unions_Choice *to, const unions_Choice *from);
+bool unions_Choice_copy(unions_Choice *to, const struct unions_Choice *from);
 bool unions_Choice_encode(const unions_Choice *value, tw_cdr_writer *w);
 bool unions_Choice_decode(unions_Choice *value, tw_cdr_reader *r);
 bool unions_Choice_encode_key(const unions_Choice *value, tw_cdr_writer *w);
@@ -66,7 +66,7 @@ struct unions_Order {
 
 bool unions_Order_init(unions_Order *value);
 void unions_Order_free(unions_Order *value);
-bool unions_Order_copy(unions_Order *to, const unions_Order *from);
+bool unions_Order_copy(unions_Order *to, const struct unions_Order *from);
 bool unions_Order_encode(const unions_Order *value, tw_cdr_writer *w);
 bool unions_Order_decode(unions_Order *value, tw_cdr_reader *r);
 bool unions_Order_encode_key(const unions_Order *value, tw_cdr_writer *w);

@@ -57,7 +57,7 @@ bool unions_by_enum_BySide_select(unions_by_enum_BySide *value, unions_by_enum_S
     return true;
 }
 
-bool unions_by_enum_BySide_copy(unions_by_enum_BySide *to, const unions_by_enum_BySide *from)
+bool unions_by_enum_BySide_copy(unions_by_enum_BySide *to, const struct unions_by_enum_BySide *from)
 {
     if (!unions_by_enum_BySide_select(to, from->_d))
         return false;

@@ -54,7 +54,7 @@ struct unions_by_enum_BySide {
 
 bool unions_by_enum_BySide_init(unions_by_enum_BySide *value);
 void unions_by_enum_BySide_free(unions_by_enum_BySide *value);
-bool unions_by_enum_BySide_copy(unions_by_enum_BySide *to, const unions_by_enum_BySide *from);
+bool unions_by_enum_BySide_copy(unions_by_enum_BySide *to, const struct unions_by_enum_BySide *from);
 bool unions_by_enum_BySide_encode(const unions_by_enum_BySide *value, tw_cdr_writer *w);
 bool unions_by_enum_BySide_decode(unions_by_enum_BySide *value, tw_cdr_reader *r);
 bool unions_by_enum_BySide_encode_key(const unions_by_enum_BySide *value, tw_cdr_writer *w);

@@ -34,7 +34,7 @@ bool unions_by_letter_ByChar_select(unions_by_letter_ByChar *value, char d)
     return true;
 }
 
-bool unions_by_letter_ByChar_copy(unions_by_letter_ByChar *to, const unions_by_letter_ByChar *from)
+bool unions_by_letter_ByChar_copy(unions_by_letter_ByChar *to, const struct unions_by_letter_ByChar *from)
 {
     *to = *from;
     return true;
@@ -124,7 +124,7 @@ bool unions_by_letter_ByBool_select(unions_by_letter_ByBool *value, bool d)
     return true;
 }
 
-bool unions_by_letter_ByBool_copy(unions_by_letter_ByBool *to, const unions_by_letter_ByBool *from)
+bool unions_by_letter_ByBool_copy(unions_by_letter_ByBool *to, const struct unions_by_letter_ByBool *from)
 {
     *to = *from;
     return true;

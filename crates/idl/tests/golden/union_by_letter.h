@@ -35,7 +35,7 @@ struct unions_by_letter_ByChar {
 
 bool unions_by_letter_ByChar_init(unions_by_letter_ByChar *value);
 void unions_by_letter_ByChar_free(unions_by_letter_ByChar *value);
-bool unions_by_letter_ByChar_copy(unions_by_letter_ByChar *to, const unions_by_letter_ByChar *from);
+bool unions_by_letter_ByChar_copy(unions_by_letter_ByChar *to, const struct unions_by_letter_ByChar *from);
 bool unions_by_letter_ByChar_encode(const unions_by_letter_ByChar *value, tw_cdr_writer *w);
 bool unions_by_letter_ByChar_decode(unions_by_letter_ByChar *value, tw_cdr_reader *r);
 bool unions_by_letter_ByChar_encode_key(const unions_by_letter_ByChar *value, tw_cdr_writer *w);
@@ -52,7 +52,7 @@ struct unions_by_letter_ByBool {
 
 bool unions_by_letter_ByBool_init(unions_by_letter_ByBool *value);
 void unions_by_letter_ByBool_free(unions_by_letter_ByBool *value);
-bool unions_by_letter_ByBool_copy(unions_by_letter_ByBool *to, const unions_by_letter_ByBool *from);
+bool unions_by_letter_ByBool_copy(unions_by_letter_ByBool *to, const struct unions_by_letter_ByBool *from);
 bool unions_by_letter_ByBool_encode(const unions_by_letter_ByBool *value, tw_cdr_writer *w);
 bool unions_by_letter_ByBool_decode(unions_by_letter_ByBool *value, tw_cdr_reader *r);
 bool unions_by_letter_ByBool_encode_key(const unions_by_letter_ByBool *value, tw_cdr_writer *w);

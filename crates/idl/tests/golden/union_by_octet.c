@@ -34,7 +34,7 @@ bool unions_by_octet_ByOctet_select(unions_by_octet_ByOctet *value, uint8_t d)
     return true;
 }
 
-bool unions_by_octet_ByOctet_copy(unions_by_octet_ByOctet *to, const unions_by_octet_ByOctet *from)
+bool unions_by_octet_ByOctet_copy(unions_by_octet_ByOctet *to, const struct unions_by_octet_ByOctet *from)
 {
     *to = *from;
     return true;
@@ -128,7 +128,7 @@ bool unions_by_octet_ByWide_select(unions_by_octet_ByWide *value, uint16_t d)
     return true;
 }
 
-bool unions_by_octet_ByWide_copy(unions_by_octet_ByWide *to, const unions_by_octet_ByWide *from)
+bool unions_by_octet_ByWide_copy(unions_by_octet_ByWide *to, const struct unions_by_octet_ByWide *from)
 {
     *to = *from;
     return true;

@@ -36,7 +36,7 @@ struct unions_by_octet_ByOctet {
 
 bool unions_by_octet_ByOctet_init(unions_by_octet_ByOctet *value);
 void unions_by_octet_ByOctet_free(unions_by_octet_ByOctet *value);
-bool unions_by_octet_ByOctet_copy(unions_by_octet_ByOctet *to, const unions_by_octet_ByOctet *from);
+bool unions_by_octet_ByOctet_copy(unions_by_octet_ByOctet *to, const struct unions_by_octet_ByOctet *from);
 bool unions_by_octet_ByOctet_encode(const unions_by_octet_ByOctet *value, tw_cdr_writer *w);
 bool unions_by_octet_ByOctet_decode(unions_by_octet_ByOctet *value, tw_cdr_reader *r);
 bool unions_by_octet_ByOctet_encode_key(const unions_by_octet_ByOctet *value, tw_cdr_writer *w);
@@ -53,7 +53,7 @@ struct unions_by_octet_ByWide {
 
 bool unions_by_octet_ByWide_init(unions_by_octet_ByWide *value);
 void unions_by_octet_ByWide_free(unions_by_octet_ByWide *value);
-bool unions_by_octet_ByWide_copy(unions_by_octet_ByWide *to, const unions_by_octet_ByWide *from);
+bool unions_by_octet_ByWide_copy(unions_by_octet_ByWide *to, const struct unions_by_octet_ByWide *from);
 bool unions_by_octet_ByWide_encode(const unions_by_octet_ByWide *value, tw_cdr_writer *w);
 bool unions_by_octet_ByWide_decode(unions_by_octet_ByWide *value, tw_cdr_reader *r);
 bool unions_by_octet_ByWide_encode_key(const unions_by_octet_ByWide *value, tw_cdr_writer *w);

@@ -21,7 +21,7 @@ void exit__free(exit_ *value)
     memset(value, 0, sizeof *value);
 }
 
-bool exit__copy(exit_ *to, const exit_ *from)
+bool exit__copy(exit_ *to, const struct exit_ *from)
 {
     if (!tw_cdr_set_text(&to->struct_, from->struct_))
         return false;
@@ -97,7 +97,7 @@ void words_Holder_free(words_Holder *value)
     memset(value, 0, sizeof *value);
 }
 
-bool words_Holder_copy(words_Holder *to, const words_Holder *from)
+bool words_Holder_copy(words_Holder *to, const struct words_Holder *from)
 {
     if (!exit__copy(&to->type, &from->type))
         return false;

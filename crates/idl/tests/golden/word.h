@@ -35,7 +35,7 @@ struct exit_ {
 
 bool exit__init(exit_ *value);
 void exit__free(exit_ *value);
-bool exit__copy(exit_ *to, const exit_ *from);
+bool exit__copy(exit_ *to, const struct exit_ *from);
 bool exit__encode(const exit_ *value, tw_cdr_writer *w);
 bool exit__decode(exit_ *value, tw_cdr_reader *r);
 bool exit__encode_key(const exit_ *value, tw_cdr_writer *w);
@@ -66,7 +66,7 @@ struct words_Holder {
 
 bool words_Holder_init(words_Holder *value);
 void words_Holder_free(words_Holder *value);
-bool words_Holder_copy(words_Holder *to, const words_Holder *from);
+bool words_Holder_copy(words_Holder *to, const struct words_Holder *from);
 bool words_Holder_encode(const words_Holder *value, tw_cdr_writer *w);
 bool words_Holder_decode(words_Holder *value, tw_cdr_reader *r);
 bool words_Holder_encode_key(const words_Holder *value, tw_cdr_writer *w);
