@@ -10,7 +10,7 @@ use tickwire::Decimal;
 use tickwire::cdr::dynamic::Form;
 use tickwire::cdr::{
     ByteOrder, DecodeError, DecodeErrorKind, Encapsulation, Extensibility, Reader, Representation,
-    Type, UnionDescription,
+    Trim, TryConstruct, Type, UnionDescription, WString,
 };
 
 use crate::errors::{Kind, ends};
@@ -138,7 +138,7 @@ impl<'py> Decoder<'_, 'py> {
                 let mut known = members.filter(|(member, _)| all || member.is_key);
                 match known.find(|(member, _)| member.id == header.id) {
                     Some((member, value)) => {
-                        *value = Some(self.member(member, reader, depth + 1)?)
+                        *value = self.member(member, reader, depth + 1)?;
                     }
                     None => reader.skip_unknown(&header)?,
                 }
@@ -153,9 +153,9 @@ impl<'py> Decoder<'_, 'py> {
                     break;
                 }
                 if !member.optional {
-                    *value = Some(self.member(member, reader, depth + 1)?);
+                    *value = self.member(member, reader, depth + 1)?;
                 } else if let Some(header) = reader.begin_optional(member.id)? {
-                    *value = Some(self.member(member, reader, depth + 1)?);
+                    *value = self.member(member, reader, depth + 1)?;
                     reader.end_member(header);
                 }
             }
@@ -173,9 +173,25 @@ impl<'py> Decoder<'_, 'py> {
         of.is_some_and(|of| of.members.is_empty() && of.extensibility == Extensibility::Final)
     }
 
-    fn member(&self, member: &MemberPlan, reader: &mut Reader<'_>, depth: usize) -> Decoded<'py> {
-        let value = self.value(&member.node, reader, depth);
-        value.map_err(|failure| failure.within(&member.name))
+    /// The object of a member; `None` if it is to be its default, as its type cannot hold what there is.
+    fn member(
+        &self,
+        member: &MemberPlan,
+        reader: &mut Reader<'_>,
+        depth: usize,
+    ) -> Result<Option<Object<'py>>, Failure> {
+        let within = |failure: Failure| failure.within(&member.name);
+        match member.try_construct {
+            TryConstruct::Discard => self.value(&member.node, reader, depth),
+            TryConstruct::Trim => self.value_of(&member.node, true, reader, depth),
+            TryConstruct::UseDefault => {
+                let tried = reader.begin_try();
+                let value = self.value(&member.node, reader, depth).map_err(within)?;
+                return Ok((!reader.end_try(tried)).then_some(value));
+            }
+        }
+        .map_err(within)
+        .map(Some)
     }
 
     /// The object of a struct; what is not there is absent or zero.
@@ -239,6 +255,19 @@ impl<'py> Decoder<'_, 'py> {
             return Err(reader.error(DecodeErrorKind::MalformedMemberHeader).into());
         }
         let label = label(&plan.discriminator, &mut reader.clone())?;
+        if let Node::Enum(literals) = &plan.discriminator
+            && reader.is_trying()
+            && i32::try_from(label).is_ok_and(|label| !literals.members.contains_key(&label))
+        {
+            // It is not known either what follows.
+            match header {
+                Some(header) => reader.end_member(header),
+                None => drop(reader.read_enum(literals.size)?),
+            }
+            reader.unknown_case(&scope, plan.extensibility, label, "")?;
+            reader.end_struct(scope);
+            return Ok(self.py.None().into_bound(self.py));
+        }
         let discriminator = self.value(&plan.discriminator, reader, depth + 1)?;
         if let Some(header) = header {
             reader.end_member(header);
@@ -253,13 +282,13 @@ impl<'py> Decoder<'_, 'py> {
         if headers {
             while let Some(header) = reader.next_member(&scope)? {
                 match selected.filter(|case| case.id == header.id) {
-                    Some(case) => value = Some(self.member(case, reader, depth + 1)?),
+                    Some(case) => value = self.member(case, reader, depth + 1)?,
                     None => reader.skip_unknown(&header)?,
                 }
                 reader.end_member(header);
             }
         } else if let Some(case) = selected {
-            value = Some(self.member(case, reader, depth + 1)?);
+            value = self.member(case, reader, depth + 1)?;
         }
         reader.end_struct(scope);
         let member = match (selected, value) {
@@ -298,6 +327,22 @@ impl<'py> Decoder<'_, 'py> {
     }
 
     fn value(&self, node: &Node, reader: &mut Reader<'_>, depth: usize) -> Decoded<'py> {
+        self.value_of(node, false, reader, depth)
+    }
+
+    /// The object of a value, of which the beginning is kept if it has more than its bound allows and is to be trimmed.
+    fn value_of(
+        &self,
+        node: &Node,
+        trim: bool,
+        reader: &mut Reader<'_>,
+        depth: usize,
+    ) -> Decoded<'py> {
+        // What it may have, and how much of it is kept.
+        let limits = |bound: u32| match bound {
+            1.. if trim => (0, usize::try_from(bound).unwrap_or(usize::MAX)),
+            bound => (bound, usize::MAX),
+        };
         if depth > MAX_DEPTH {
             return Err(reader.error(DecodeErrorKind::TooDeep).into());
         }
@@ -313,17 +358,26 @@ impl<'py> Decoder<'_, 'py> {
                 PyString::new(py, char.encode_utf8(&mut [0; 4])).into_any()
             }
             Node::WChar => self.wide(reader.read_u16()?)?,
-            Node::String { bound } => PyString::new(py, reader.read_str(*bound)?).into_any(),
-            Node::WString { bound } => {
-                let mut text = String::new();
-                reader.read_wstring_into(*bound, &mut text)?;
+            Node::String { bound } if trim && *bound > 0 => {
+                let mut text = reader.read_str(0)?.to_owned();
+                text.trim(*bound);
                 PyString::new(py, &text).into_any()
             }
+            Node::String { bound } => PyString::new(py, reader.read_str(*bound)?).into_any(),
+            Node::WString { bound } => {
+                let mut text = WString::default();
+                reader.read_wstring_into(limits(*bound).0, &mut text.0)?;
+                if trim && *bound > 0 {
+                    text.trim(*bound);
+                }
+                PyString::new(py, &text.0).into_any()
+            }
             Node::Octets { bound } => {
-                let scope = reader.begin_sequence(*bound, true, 1)?;
+                let (bound, kept) = limits(*bound);
+                let scope = reader.begin_sequence(bound, true, 1)?;
                 let bytes = reader.read_numbers(scope.count, 1)?;
                 reader.end_sequence(scope);
-                PyBytes::new(py, bytes).into_any()
+                PyBytes::new(py, bytes.get(..kept).unwrap_or(bytes)).into_any()
             }
             Node::Numbers {
                 number,
@@ -332,8 +386,9 @@ impl<'py> Decoder<'_, 'py> {
             } => {
                 let (scope, shape) = match shape {
                     None => {
-                        let scope = reader.begin_sequence(*bound, true, number.size())?;
-                        let shape = vec![scope.count];
+                        let (bound, kept) = limits(*bound);
+                        let scope = reader.begin_sequence(bound, true, number.size())?;
+                        let shape = vec![scope.count.min(kept)];
                         (scope, shape)
                     }
                     Some(shape) => (reader.begin_array(flat(shape), true)?, shape.clone()),
@@ -350,11 +405,15 @@ impl<'py> Decoder<'_, 'py> {
                 bound,
                 primitive,
             } => {
-                let scope = reader.begin_sequence(*bound, *primitive, 1)?;
+                let (bound, kept) = limits(*bound);
+                let scope = reader.begin_sequence(bound, *primitive, 1)?;
                 self.charge(element, scope.count, reader)?;
                 let list = PyList::empty(py);
-                for _ in 0..scope.count {
-                    list.append(self.value(element, reader, depth + 1)?)?;
+                for index in 0..scope.count {
+                    let value = self.value(element, reader, depth + 1)?;
+                    if index < kept {
+                        list.append(value)?;
+                    }
                 }
                 reader.end_sequence(scope);
                 list.into_any()
@@ -376,22 +435,32 @@ impl<'py> Decoder<'_, 'py> {
                 bound,
                 primitive,
             } => {
-                let scope = reader.begin_sequence(*bound, *primitive, 2)?;
+                let (bound, kept) = limits(*bound);
+                let scope = reader.begin_sequence(bound, *primitive, 2)?;
                 self.charge(key, scope.count, reader)?;
                 self.charge(value, scope.count, reader)?;
                 let dict = PyDict::new(py);
-                for _ in 0..scope.count {
+                for index in 0..scope.count {
                     let key = self.value(key, reader, depth + 1)?;
-                    dict.set_item(key, self.value(value, reader, depth + 1)?)?;
+                    let value = self.value(value, reader, depth + 1)?;
+                    if index < kept {
+                        dict.set_item(key, value)?;
+                    }
                 }
                 reader.end_sequence(scope);
                 dict.into_any()
             }
             Node::Enum(literals) => {
                 let value = reader.read_enum(literals.size)?;
-                let member = literals.members.get(&value);
-                let unknown = || reader.error(DecodeErrorKind::UnknownLiteral(value));
-                member.ok_or_else(unknown)?.bind(py).clone()
+                match literals.members.get(&value) {
+                    Some(member) => member.bind(py).clone(),
+                    None => {
+                        reader.not_constructed(DecodeErrorKind::UnknownLiteral(value))?;
+                        // Any: it becomes of what is thrown away.
+                        let any = literals.members.values().next();
+                        any.map_or_else(|| py.None().into_bound(py), |any| any.bind(py).clone())
+                    }
+                }
             }
             Node::Bitmask(flags) => {
                 let bits = reader.read_bits(flags.size)?;

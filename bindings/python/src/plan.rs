@@ -10,7 +10,7 @@ use pyo3::{PyTraverseError, PyVisit};
 use tickwire::Decimal;
 use tickwire::cdr::{
     BitmaskDescription, BitsetDescription, Describe, EnumDescription, Extensibility, Member,
-    MemberHeader, Type, TypeDescription, UnionDescription,
+    MemberHeader, TryConstruct, Type, TypeDescription, UnionDescription,
 };
 
 use crate::errors::{Kind, fitting};
@@ -120,6 +120,7 @@ pub(crate) struct MemberPlan {
     pub(crate) is_key: bool,
     pub(crate) optional: bool,
     pub(crate) header: MemberHeader,
+    pub(crate) try_construct: TryConstruct,
     /// What it has where the writer left it out, zero or empty without. A key is what the core takes it for, which knows none.
     pub(crate) default: Option<Py<PyAny>>,
     pub(crate) node: Node,
@@ -350,6 +351,7 @@ impl<'py> Maker<'_, 'py> {
                 is_key: member.key,
                 optional: member.optional,
                 header: MemberHeader::from(member),
+                try_construct: member.try_construct,
                 default: default.map(|default| default.clone_ref(py)),
                 node: self.node(&member.ty, as_list, depth + 1)?,
             })

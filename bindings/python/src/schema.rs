@@ -9,7 +9,8 @@ use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 use tickwire::Decimal;
 use tickwire::cdr::{
     Bitfield, BitmaskDescription, BitsetDescription, Case, Circle, Describe, EnumDescription,
-    Extensibility, Flag, Literal, Member, Shared, Type, TypeDescription, UnionDescription,
+    Extensibility, Flag, Literal, Member, Shared, TryConstruct, Type, TypeDescription,
+    UnionDescription,
 };
 
 use crate::errors::Kind;
@@ -207,7 +208,7 @@ impl<'py> Builder<'_, 'py> {
         depth: usize,
         resolve: &Resolve<'_>,
     ) -> PyResult<Member> {
-        let (name, id, key, optional, must_understand, external, hash_id, ty): (
+        let (name, id, key, optional, must_understand, external, hash_id, ty, try_construct): (
             String,
             u32,
             bool,
@@ -216,13 +217,22 @@ impl<'py> Builder<'_, 'py> {
             bool,
             Option<String>,
             Bound<'_, PyAny>,
+            String,
         ) = member.extract()?;
+        let known = TRY_CONSTRUCT
+            .iter()
+            .find(|(word, _)| *word == try_construct);
+        let Some((_, try_construct)) = known else {
+            let message = format!("`{try_construct}` is no @try_construct");
+            return Err(Kind::Type.error(message));
+        };
         Ok(Member {
             key,
             optional,
             must_understand,
             external,
             hash_id: hash_id.map(|text| Shared::from(text.as_str())),
+            try_construct: *try_construct,
             ..Member::new(&name, id, self.ty(&ty, depth, resolve)?)
         })
     }
@@ -476,6 +486,8 @@ fn member_entry<'py>(
     member: &Member,
     rest: &mut Vec<Type>,
 ) -> PyResult<Bound<'py, PyTuple>> {
+    let words = TRY_CONSTRUCT.iter();
+    let mut words = words.filter(|(_, known)| *known == member.try_construct);
     let entry = (
         &*member.name,
         member.id,
@@ -485,9 +497,17 @@ fn member_entry<'py>(
         member.external,
         member.hash_id.as_deref(),
         expression(py, &member.ty, rest)?,
+        words.next().map_or("discard", |(word, _)| word),
     );
     entry.into_pyobject(py)
 }
+
+/// What tables call what becomes of a member that its type cannot hold.
+const TRY_CONSTRUCT: [(&str, TryConstruct); 3] = [
+    ("discard", TryConstruct::Discard),
+    ("use_default", TryConstruct::UseDefault),
+    ("trim", TryConstruct::Trim),
+];
 
 /// A type as a member has it; `rest` gets what it names.
 fn expression<'py>(

@@ -161,6 +161,65 @@ def test_the_default_of_a_union_is_what_its_discriminator_selects():
     assert tw.describe(of.Wider).decode(tw.describe(of.Quote).encode(of.Quote(number=1))) == made
 
 
+def test_what_a_type_cannot_hold_is_what_try_construct_says():
+    new = tw.idl(
+        text="""
+        enum Side { BUY, SELL, CROSS };
+        union Price switch (Side) { case BUY: long bid; case SELL: string ask; case CROSS: octet both[3]; };
+        struct Order {
+            Side side; string text; wstring wide; sequence<octet> octets; sequence<long> numbers; sequence<string> names;
+            map<long, long> marks; Price price; @optional string maybe; long behind;
+        };
+        """
+    )
+    old = tw.idl(
+        text="""
+        enum Side { BUY, SELL };
+        union Price switch (Side) { case BUY: long bid; case SELL: string ask; };
+        struct Order {
+            @try_construct @default(SELL) Side side;
+            @try_construct(TRIM) string<2> text;
+            @try_construct(TRIM) wstring<2> wide;
+            @try_construct(TRIM) sequence<octet, 2> octets;
+            @try_construct(TRIM) sequence<long, 2> numbers;
+            @try_construct(TRIM) sequence<string, 2> names;
+            @try_construct(TRIM) map<long, long, 2> marks;
+            @try_construct(USE_DEFAULT) Price price;
+            @try_construct(USE_DEFAULT) @optional string<2> maybe;
+            long behind;
+        };
+        """
+    )
+    price = new.Price()
+    price.both = [1, 2, 3]
+    order = new.Order(
+        side=new.Side.CROSS,
+        text="a\u00e9",
+        wide="a\U0001f4c8",
+        octets=b"abc",
+        numbers=[1, 2, 3],
+        names=["a", "b", "c"],
+        marks={1: 2, 3: 4, 5: 6},
+        price=price,
+        maybe="long",
+        behind=7,
+    )
+    sample = tw.describe(old.Order).decode(tw.describe(new.Order).encode(order))
+    assert (sample.side, sample.text, sample.wide, sample.octets) == (old.Side.SELL, "a", "a", b"ab")
+    assert (list(sample.numbers), sample.names, len(sample.marks)) == ([1, 2], ["a", "b"], 2)
+    assert (sample.price, sample.maybe, sample.behind) == (old.Price(), None, 7)
+    strict = tw.idl(text="enum Side { BUY, SELL }; struct Order { Side side; };")
+    with pytest.raises(tw.DecodeError):
+        tw.describe(strict.Order).decode(tw.describe(new.Order).encode(order))
+
+
+def test_a_member_that_is_not_serialized_is_in_no_class():
+    of = tw.idl(text="struct Cached { long id; @non_serialized string note; @default(3) long rank; };")
+    assert [field for field in of.Cached.__dataclass_fields__] == ["id", "rank"]
+    kind = tw.describe(of.Cached)
+    assert kind.decode(kind.encode(of.Cached(id=1))) == of.Cached(id=1, rank=3)
+
+
 def test_samples_with_arrays_are_compared():
     of = tw.idl(text="struct Grid { long cells[2][3]; sequence<double> prices; sequence<string> names; };")
     one = of.Grid(cells=[[1, 2, 3], [4, 5, 6]], prices=[0.5, 1.5], names=["a"])

@@ -365,7 +365,7 @@ def test_collections_that_nest_too_deeply_are_errors_in_any_thread():
         inner = ("named", "T")
         for _ in range(depth):
             inner = wrap(inner)
-        return tw.Type({"T": ("struct", "final", [("a", 0, False, False, False, False, None, inner)], False, False)}, "T", {})
+        return tw.Type({"T": ("struct", "final", [("a", 0, False, False, False, False, None, inner, "discard")], False, False)}, "T", {})
 
     def payload(*counts):
         return b"\0\1\0\0" + b"".join(count.to_bytes(4, "little") for count in counts)
@@ -595,9 +595,9 @@ def test_classes_with_defaults_that_nobody_uses_are_collected():
 
 
 def test_arrays_that_are_made_up_have_a_limit():
-    members = [("a", 0, False, False, False, False, None, "int32")]
-    huge = ("b", 1, False, False, False, False, None, ("array", ("array", "float64", (1 << 32) - 1), (1 << 32) - 1))
-    strings = ("b", 1, False, False, False, False, None, ("array", ("string", 0), (1 << 32) - 1))
+    members = [("a", 0, False, False, False, False, None, "int32", "discard")]
+    huge = ("b", 1, False, False, False, False, None, ("array", ("array", "float64", (1 << 32) - 1), (1 << 32) - 1), "discard")
+    strings = ("b", 1, False, False, False, False, None, ("array", ("string", 0), (1 << 32) - 1), "discard")
     small = tw.Type({"T": ("struct", "appendable", members, False, False)}, "T", {})
     for more in (huge, strings):
         large = tw.Type({"T": ("struct", "appendable", [*members, more], False, False)}, "T", {})
@@ -609,11 +609,11 @@ def test_arrays_that_are_made_up_have_a_limit():
 
 def test_all_that_is_made_up_for_a_sample_has_one_limit():
     def lists_of(*members):
-        element = ("struct", "mutable", [("a", 0, False, True, False, False, None, "int32"), *members], True, False)
-        whole = ("struct", "final", [("all", 0, False, False, False, False, None, ("sequence", ("named", "E"), 0))], False, False)
+        element = ("struct", "mutable", [("a", 0, False, True, False, False, None, "int32", "discard"), *members], True, False)
+        whole = ("struct", "final", [("all", 0, False, False, False, False, None, ("sequence", ("named", "E"), 0), "discard")], False, False)
         return tw.Type({"T": whole, "E": element}, "T", {})
 
-    numbers = ("b", 1, False, False, False, False, None, ("array", "float64", 1 << 17))
+    numbers = ("b", 1, False, False, False, False, None, ("array", "float64", 1 << 17), "discard")
     payload = lists_of().encode({"all": [{}] * 100})
     few = lists_of().encode({"all": [{}] * 10})
     assert [len(one["b"]) for one in lists_of(numbers).decode(few)["all"]] == [1 << 17] * 10
@@ -668,7 +668,7 @@ def test_what_is_no_class_of_topics():
 
 
 def test_tables_that_make_no_sense_are_errors():
-    member = ("a", 0, False, False, False, False, None, "int32")
+    member = ("a", 0, False, False, False, False, None, "int32", "discard")
     deep = "int32"
     for _ in range(500):
         deep = ("sequence", deep, 0)
@@ -692,7 +692,7 @@ def test_tables_that_make_no_sense_are_errors():
 
 
 def test_a_struct_within_itself_can_be_described_but_not_written():
-    member = ("a", 0, False, False, False, False, None, ("named", "T"))
+    member = ("a", 0, False, False, False, False, None, ("named", "T"), "discard")
     kind = tw.Type({"T": ("struct", "final", [member], False, False)}, "T", {})
     value = {}
     value["a"] = value

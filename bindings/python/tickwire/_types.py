@@ -8,7 +8,8 @@ A table describes types for the extension module: a dict from full names to
     ("bitmask", bit_bound, [(name, position)], extensibility)
     ("bitset", [(name, position, bits, type)])
 
-where a member is ``(name, id, key, optional, must_understand, external, hash_id, type)``, and a type the name of
+where a member is ``(name, id, key, optional, must_understand, external, hash_id, type, try_construct)``, the last
+``"discard"``, ``"use_default"`` or ``"trim"``, and a type the name of
 a primitive ("int32", "decimal" ...) or
 
     ("string", bound)   ("wstring", bound)   ("sequence", type, bound)   ("array", type, length)
@@ -317,7 +318,7 @@ def bytes_type(name: str, member: str, *, extensibility: str = "final", bound: i
 
     >>> frames = participant.topic("Frames", tw.bytes_type("camera::Frame", "pixels"))
     """
-    members = [(member, 0, False, False, False, False, None, ("sequence", "octet", bound))]
+    members = [(member, 0, False, False, False, False, None, ("sequence", "octet", bound), "discard")]
     table = {name: ("struct", extensibility, members, False, False)}
     return _tickwire.Type(table, name, {name: (None, [member], [False], False, [])})
 
@@ -363,7 +364,7 @@ class _Describer:
         """That each is a value of its member."""
         if not self.defaults:
             return
-        members = [(place, number, False, False, False, False, None, of) for number, (place, of, _) in enumerate(self.defaults)]
+        members = [(place, number, False, False, False, False, None, of, "discard") for number, (place, of, _) in enumerate(self.defaults)]
         table = {**self.table, "default": ("struct", "final", members, False, False)}
         try:
             _tickwire.Type(table, "default", self.classes).encode({place: value for place, _, value in self.defaults})
@@ -504,7 +505,7 @@ class _Member:
         self.as_list = False
 
     def entry(self, number: int) -> tuple:
-        return (self.name, number, self.key, self.optional, self.must_understand, False, None, self.type)
+        return (self.name, number, self.key, self.optional, self.must_understand, False, None, self.type, "discard")
 
 
 _CONSTANT = (bool, int, float, str, bytes, decimal.Decimal)

@@ -9,7 +9,7 @@ use tickwire::Decimal;
 use tickwire::cdr::dynamic::Form;
 use tickwire::cdr::{
     BitsetDescription, ByteOrder, DecodeErrorKind, EnumDescription, Extensibility, Reader, Shared,
-    UnionDescription,
+    Trim, TryConstruct, UnionDescription, WString,
 };
 
 use crate::error::{Problem, RowError};
@@ -111,6 +111,7 @@ pub(crate) struct Member {
     pub(crate) id: u32,
     pub(crate) is_key: bool,
     pub(crate) optional: bool,
+    pub(crate) try_construct: TryConstruct,
     pub(crate) column: Column,
 }
 
@@ -172,8 +173,11 @@ impl Column {
             Node::Enum { of, names, values } => {
                 let value = reader.read_enum(of.size())?;
                 let place = of.literals.iter().position(|known| known.value == value);
-                let unknown = || reader.error(DecodeErrorKind::UnknownLiteral(value));
-                let place = place.ok_or_else(unknown)?;
+                if place.is_none() {
+                    reader.not_constructed(DecodeErrorKind::UnknownLiteral(value))?;
+                }
+                // Of what is dropped it may be any.
+                let place = place.unwrap_or_default();
                 values.push(match names {
                     Some(_) => i32::try_from(place).unwrap_or(i32::MAX),
                     None => value,
@@ -231,6 +235,85 @@ impl Column {
         self.validity.append_non_null();
         self.len += 1;
         Ok(())
+    }
+
+    /// Appends as much of the text, list or map that is read next as its bound allows.
+    fn read_trimmed(
+        &mut self,
+        reader: &mut Reader<'_>,
+        form: Form,
+        room: &mut Room,
+    ) -> Result<(), RowError> {
+        let bound = self.bound().map(mem::take).unwrap_or_default();
+        let read = self.read(reader, form, room);
+        if let Some(kept) = self.bound() {
+            *kept = bound;
+        }
+        read?;
+        if bound > 0 {
+            self.trim(bound);
+        }
+        Ok(())
+    }
+
+    /// The largest length of a text, list or map; 0 for any.
+    fn bound(&mut self) -> Option<&mut u32> {
+        match &mut self.node {
+            Node::Text {
+                coding: Coding::String { bound } | Coding::WString { bound, .. },
+                ..
+            }
+            | Node::Octets { bound, .. }
+            | Node::List {
+                length: Length::Counted(bound),
+                ..
+            }
+            | Node::Map { bound, .. } => Some(bound),
+            _ => None,
+        }
+    }
+
+    /// Drops what the last value has more than a bound allows.
+    fn trim(&mut self, bound: u32) {
+        let most = usize::try_from(bound).unwrap_or(usize::MAX);
+        match &mut self.node {
+            Node::Text {
+                coding,
+                offsets,
+                bytes,
+            } => {
+                let start = last_start(offsets);
+                let text = bytes.as_slice().get(start..).unwrap_or_default();
+                let mut text = WString(String::from_utf8_lossy(text).into_owned());
+                match coding {
+                    Coding::WString { .. } => text.trim(bound),
+                    _ => text.0.trim(bound),
+                }
+                bytes.truncate(cut(offsets, start.saturating_add(text.0.len())));
+            }
+            Node::Octets { offsets, bytes, .. } => {
+                let end = last_start(offsets).saturating_add(most);
+                bytes.truncate(cut(offsets, end));
+            }
+            Node::List {
+                element, offsets, ..
+            } => {
+                let end = last_start(offsets).saturating_add(most);
+                element.truncate(cut(offsets, end));
+            }
+            Node::Map {
+                key,
+                value,
+                offsets,
+                ..
+            } => {
+                let end = last_start(offsets).saturating_add(most);
+                let end = cut(offsets, end);
+                key.truncate(end);
+                value.truncate(end);
+            }
+            _ => {}
+        }
     }
 
     /// Appends null, or what stands for a member that is not there.
@@ -422,8 +505,23 @@ impl Member {
         form: Form,
         room: &mut Room,
     ) -> Result<(), RowError> {
-        let read = self.column.read(reader, form, room);
-        read.map_err(|error| error.within(self.column.field.name()))
+        let row = self.column.len;
+        let tried = match self.try_construct {
+            TryConstruct::UseDefault => Some(reader.begin_try()),
+            TryConstruct::Discard | TryConstruct::Trim => None,
+        };
+        let read = match self.try_construct {
+            TryConstruct::Trim => self.column.read_trimmed(reader, form, room),
+            TryConstruct::Discard | TryConstruct::UseDefault => {
+                self.column.read(reader, form, room)
+            }
+        };
+        read.map_err(|error| error.within(self.column.field.name()))?;
+        // It is as one that is not there then.
+        if tried.is_some_and(|tried| reader.end_try(tried)) {
+            self.column.truncate(row);
+        }
+        Ok(())
     }
 }
 
@@ -451,9 +549,19 @@ impl Union {
             reader.end_member(header);
         }
         let is_key = form == Form::Key && self.of.discriminator_key;
-        let selected = self.of.case(label).filter(|_| !is_key);
+        // One that is not known is an error, unless it is being tried: then it is not known either what follows.
+        let is_unknown = match &self.discriminator.node {
+            Node::Enum { of, .. } => {
+                let mut literals = of.literals.iter();
+                literals.all(|known| i64::from(known.value) != label)
+            }
+            _ => false,
+        };
+        let selected = self.of.case(label).filter(|_| !is_key && !is_unknown);
         let selected = selected.map(|case| case.member.id);
-        if headers {
+        if is_unknown {
+            reader.unknown_case(&scope, self.of.extensibility, label, "")?;
+        } else if headers {
             while let Some(header) = reader.next_member(&scope)? {
                 match self.member(selected.filter(|id| *id == header.id)) {
                     Some(member) => {
@@ -662,6 +770,21 @@ fn shorten(offsets: &mut Vec<i32>, len: usize) -> usize {
     offsets.truncate(len + 1);
     let end = offsets.last().copied().unwrap_or(0);
     usize::try_from(end).unwrap_or(0)
+}
+
+/// Where the last row begins.
+fn last_start(offsets: &[i32]) -> usize {
+    let start = offsets.iter().rev().nth(1).copied().unwrap_or_default();
+    usize::try_from(start).unwrap_or_default()
+}
+
+/// Has the last row end there, unless it ends before; returns where it ends.
+fn cut(offsets: &mut [i32], end: usize) -> usize {
+    let Some(last) = offsets.last_mut() else {
+        return 0;
+    };
+    *last = (*last).min(i32::try_from(end).unwrap_or(i32::MAX));
+    usize::try_from(*last).unwrap_or_default()
 }
 
 /// Whether an array of so many elements is a list of fixed size: those have elements where they are null, too.

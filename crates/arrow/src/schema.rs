@@ -170,6 +170,7 @@ impl Maker<'_> {
                 id: member.id,
                 is_key: member.key,
                 optional: member.optional || in_union,
+                try_construct: member.try_construct,
                 column: self.column(&member.name, nullable, &member.ty)?,
             })
         });

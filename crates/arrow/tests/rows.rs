@@ -175,3 +175,68 @@ fn types_of_too_many_columns_are_refused() {
     let refused = Rows::new(&of, &Options::default()).map(|_| ());
     assert_eq!(refused, Err(SchemaError::TooManyColumns));
 }
+
+#[derive(Topic, Clone)]
+enum NewKind {
+    One,
+    Two,
+}
+
+/// What the columns are of.
+#[derive(Topic)]
+#[topic(name = "Tried")]
+struct Older {
+    #[topic(bound = 2, try_construct = trim)]
+    text: String,
+    #[topic(try_construct = use_default)]
+    kinds: Vec<OldKind>,
+    #[topic(bound = 2, try_construct = trim)]
+    numbers: Vec<u32>,
+    #[topic(try_construct = use_default)]
+    kind: Option<OldKind>,
+    behind: u32,
+}
+
+/// What a newer program writes.
+#[derive(Topic)]
+#[topic(name = "Tried")]
+struct Newer {
+    text: String,
+    kinds: Vec<NewKind>,
+    numbers: Vec<u32>,
+    kind: Option<NewKind>,
+    behind: u32,
+}
+
+#[derive(Topic)]
+enum OldKind {
+    One,
+}
+
+#[test]
+fn what_columns_cannot_hold_is_a_default_or_a_part() {
+    let value = Newer {
+        text: "a\u{e9}".to_owned(),
+        kinds: vec![NewKind::One, NewKind::Two],
+        numbers: vec![1, 2, 3],
+        kind: Some(NewKind::Two),
+        behind: 9,
+    };
+    let mut bytes = Vec::new();
+    to_payload(&value, Representation::Xcdr2, &mut bytes).expect("it has an encoding");
+    let mut rows = Rows::new(Older::DESCRIPTION, &Options::default()).expect("it has columns");
+    for _ in 0..2 {
+        assert_eq!(rows.append(&bytes, Form::Sample, None), Ok(()));
+    }
+    let batch = rows.finish().expect("a batch");
+    let column = |name: &str| batch.column_by_name(name).expect("a column");
+    for row in 0..2 {
+        assert_eq!(column("text").as_string::<i32>().value(row), "a");
+        assert_eq!(column("kinds").as_list::<i32>().value(row).len(), 0);
+        let numbers = column("numbers").as_list::<i32>().value(row);
+        assert_eq!(numbers.as_primitive::<UInt32Type>().values(), &[1, 2]);
+        assert!(column("kind").is_null(row));
+        let behind = column("behind").as_primitive::<UInt32Type>();
+        assert_eq!(behind.value(row), 9);
+    }
+}

@@ -63,6 +63,7 @@ const fn member(name: &'static str, id: u32, ty: Type) -> Member {
         must_understand: false,
         external: false,
         hash_id: None,
+        try_construct: crate::TryConstruct::Discard,
         ty,
     }
 }

@@ -12,7 +12,7 @@ mod invalid;
 mod knot;
 mod shared;
 
-pub use aggregate::{Case, Member, TypeDescription, UnionDescription};
+pub use aggregate::{Case, Member, TryConstruct, TypeDescription, UnionDescription};
 pub use bitset::{Bitfield, BitsetDescription};
 pub use enumerated::{BitmaskDescription, EnumDescription, Flag, Literal};
 pub use invalid::InvalidDescription;

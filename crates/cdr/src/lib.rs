@@ -35,6 +35,7 @@ mod primitives;
 mod reader;
 mod run;
 mod topic;
+mod trim;
 mod wide;
 mod writer;
 pub mod xtypes;
@@ -42,7 +43,8 @@ pub mod xtypes;
 pub use bitfield::BitfieldValue;
 pub use description::{
     Bitfield, BitmaskDescription, BitsetDescription, Case, Circle, Describe, EnumDescription, Flag,
-    InvalidDescription, Link, Literal, Member, Shared, Type, TypeDescription, UnionDescription,
+    InvalidDescription, Link, Literal, Member, Shared, TryConstruct, Type, TypeDescription,
+    UnionDescription,
 };
 pub use encapsulation::{ByteOrder, Encapsulation, Extensibility, Representation};
 pub use error::{DecodeError, DecodeErrorKind, EncodeError, EncodeErrorKind};
@@ -51,9 +53,10 @@ pub use layout::{LengthCode, bitmask_size, enum_size, min_struct_size};
 pub use payload::{
     encapsulated, from_payload_into, key_from_payload_into, key_to_payload, to_payload,
 };
-pub use reader::{MemberScope, Reader, SequenceScope, StructScope};
+pub use reader::{MemberScope, Reader, SequenceScope, StructScope, TryScope};
 pub use run::{Number, Run};
 pub use tickwire_derive::Topic;
 pub use topic::{Decode, Encode, Topic};
+pub use trim::{Trim, decode_first_entries};
 pub use wide::{WChar, WString};
 pub use writer::{MemberHeader, MemberMark, SequenceMark, StructMark, Writer};

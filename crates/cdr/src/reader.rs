@@ -29,6 +29,17 @@ pub struct Reader<'a> {
     allowance: usize,
     /// Structs and unions that have begun and not ended.
     depth: usize,
+    /// Members that are tried, within each other.
+    tries: u32,
+    /// Whether the innermost of them has a value that its type cannot hold.
+    failed: bool,
+}
+
+/// A member that is tried ([`TryConstruct`](crate::TryConstruct)).
+#[derive(Debug)]
+#[must_use = "what is tried must be ended"]
+pub struct TryScope {
+    outer_failed: bool,
 }
 
 /// A sequence or an array that is being read.
@@ -56,6 +67,8 @@ impl<'a> Reader<'a> {
             order: encapsulation.order,
             allowance: body.len().saturating_mul(ALLOWANCE_PER_BYTE),
             depth: 0,
+            tries: 0,
+            failed: false,
         }
     }
 
@@ -79,12 +92,47 @@ impl<'a> Reader<'a> {
         DecodeError::new(kind, self.position)
     }
 
-    /// An error if a string or sequence that was read is longer than `bound`.
-    pub fn check_bound(&self, length: usize, bound: u32) -> Result<(), DecodeError> {
+    /// What there is if a string or sequence that was read is longer than `bound`: see
+    /// [`not_constructed`](Self::not_constructed).
+    pub fn check_bound(&mut self, length: usize, bound: u32) -> Result<(), DecodeError> {
         match u32::try_from(length) {
             Ok(length) if length <= bound => Ok(()),
-            other => Err(self.error(DecodeErrorKind::InvalidLength(other.unwrap_or(u32::MAX)))),
+            other => {
+                let length = other.unwrap_or(u32::MAX);
+                self.not_constructed(DecodeErrorKind::InvalidLength(length))
+            }
         }
+    }
+
+    /// Begins to try a member: a value in it that its type cannot hold is noted from here on, and read to its end.
+    pub fn begin_try(&mut self) -> TryScope {
+        self.tries = self.tries.saturating_add(1);
+        TryScope {
+            outer_failed: core::mem::take(&mut self.failed),
+        }
+    }
+
+    /// Ends it. True if there was such a value: what was read is to be something else (XTypes 1.3 §7.2.2.7).
+    pub fn end_try(&mut self, scope: TryScope) -> bool {
+        self.tries = self.tries.saturating_sub(1);
+        core::mem::replace(&mut self.failed, scope.outer_failed)
+    }
+
+    /// Whether a member is being tried.
+    pub fn is_trying(&self) -> bool {
+        self.tries > 0
+    }
+
+    /// A value that its type cannot hold has been read.
+    ///
+    /// # Errors
+    /// This one, unless a member is being tried: then it is noted.
+    pub fn not_constructed(&mut self, kind: DecodeErrorKind) -> Result<(), DecodeError> {
+        if self.tries == 0 {
+            return Err(self.error(kind));
+        }
+        self.failed = true;
+        Ok(())
     }
 
     /// Begins a sequence of at most `bound` elements (0 for any number), each of at least
@@ -100,8 +148,11 @@ impl<'a> Reader<'a> {
         let delimited = self.begin_elements(primitive_elements)?;
         let length = self.read_u32()?;
         let count = usize::try_from(length).unwrap_or(usize::MAX);
-        if (bound != 0 && length > bound) || count > self.remaining() / min_size.max(1) {
+        if count > self.remaining() / min_size.max(1) {
             return Err(self.error(DecodeErrorKind::InvalidLength(length)));
+        }
+        if bound != 0 && length > bound {
+            self.not_constructed(DecodeErrorKind::InvalidLength(length))?;
         }
         Ok(SequenceScope {
             count,
@@ -184,7 +235,7 @@ impl<'a> Reader<'a> {
         let size = self.read_u32()?;
         let start = self.position;
         let count = usize::try_from(size / 2).unwrap_or(usize::MAX);
-        if size % 2 != 0 || (bound != 0 && size / 2 > bound.saturating_add(1)) {
+        if size % 2 != 0 {
             return Err(self.error(DecodeErrorKind::InvalidLength(size)));
         }
         let (units, order) = self.read_primitives::<2>(count)?;
@@ -198,7 +249,7 @@ impl<'a> Reader<'a> {
         };
         let invalid = |kind| DecodeError::new(kind, start);
         if bound != 0 && u32::try_from(units.len()).is_ok_and(|length| length > bound) {
-            return Err(invalid(DecodeErrorKind::InvalidLength(size)));
+            self.not_constructed(DecodeErrorKind::InvalidLength(size))?;
         }
         text.clear();
         for char in char::decode_utf16(units.iter().map(unit)) {
@@ -282,8 +333,11 @@ impl<'a> Reader<'a> {
         let length = self.read_u32()?;
         let start = self.position;
         let size = usize::try_from(length).unwrap_or(usize::MAX);
-        if size > self.remaining() || (bound != 0 && length.saturating_sub(1) > bound) {
+        if size > self.remaining() {
             return Err(self.error(DecodeErrorKind::InvalidLength(length)));
+        }
+        if bound != 0 && length.saturating_sub(1) > bound {
+            self.not_constructed(DecodeErrorKind::InvalidLength(length))?;
         }
         let text = match self.take(size)? {
             [text @ .., 0] if !text.contains(&0) => text,

@@ -141,7 +141,9 @@ pub trait Decode: Describe + Sized {
 /// `rename = "..."`, `must_understand`, `default = value` (else zero, empty, the first literal) for
 /// when the writer left it out, `non_serialized` on a field that is not to travel (XTypes 1.3 §7.3.1.2.1: it is neither in
 /// samples nor in the type that peers are told of, has an id all the same, is its default in a sample that is read, and
-/// belongs to no key; with a `default` it may be of any type), `bound = N` on strings, `Vec` and maps, `bound(N, M)` where
+/// belongs to no key; with a `default` it may be of any type), `try_construct = use_default` or `= trim` (else `discard`, which
+/// drops the sample; see [`TryConstruct`](crate::TryConstruct)) on one that is no key, for values that its type cannot hold,
+/// `bound = N` on strings, `Vec` and maps, `bound(N, M)` where
 /// their elements have a bound, too (0 for none; bounds are kept when writing and reading, and can
 /// make a key short enough to be its own hash), `octet` on a `u8`, or on a `Vec` or array of them, where
 /// peers say `octet` and not `uint8`. What keys and values of a map have is said in `map_key(...)` and

@@ -13,7 +13,7 @@ use tickwire_cdr::{
 use crate::Model;
 use crate::model::{
     AutoId, Bitmask, Bitset, DefinitionId, DefinitionKind, Enum, Extensibility, IdSource, Member,
-    Primitive, Struct, Type, Union, Value,
+    Primitive, Struct, TryConstruct, Type, Union, Value,
 };
 
 /// Descriptions of the types of a model: what topics have whose types are known only at run time.
@@ -259,6 +259,11 @@ impl Describer<'_> {
             key: member.key,
             optional: member.optional,
             must_understand: member.must_understand,
+            try_construct: match member.try_construct {
+                TryConstruct::Discard => cdr::TryConstruct::Discard,
+                TryConstruct::UseDefault => cdr::TryConstruct::UseDefault,
+                TryConstruct::Trim => cdr::TryConstruct::Trim,
+            },
             external: member.external,
             hash_id: match &member.id_source {
                 IdSource::Hash(text) => Some(Shared::from(text.as_str())),

@@ -28,7 +28,7 @@ use crate::Model;
 use crate::hash::member_id;
 use crate::model::{
     Definition, DefinitionId, DefinitionKind, Direction, Enum, Extensibility, IdSource, Interface,
-    Literal, Member, Position, Range, Struct, Type,
+    Literal, Member, Position, Range, Struct, TryConstruct, Type,
 };
 
 /// A model with what its interfaces become.
@@ -439,6 +439,7 @@ fn member(name: &str, ty: Type, position: Position) -> Member {
         external: false,
         must_understand: false,
         non_serialized: false,
+        try_construct: TryConstruct::Discard,
         default: None,
         range: Range::default(),
         unit: None,

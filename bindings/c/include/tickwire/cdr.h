@@ -371,6 +371,19 @@ static inline bool tw_cdr_skip_members(tw_cdr_reader *r, const tw_cdr_scope *sco
     return r->status == TW_CDR_OK;
 }
 
+/** Passes over a union whose discriminator its type does not have: a failure, unless a member is being tried and it is known
+ * where the union ends, as that of a mutable one is, or that of an appendable one in XCDR2. */
+static inline bool tw_cdr_skip_union(tw_cdr_reader *r, tw_cdr_extensibility extensibility, const tw_cdr_scope *scope)
+{
+    if (r->tries == 0 || !(scope->delimited || extensibility == TW_CDR_MUTABLE))
+        return tw_cdr_reject(r, TW_CDR_LITERAL);
+    r->failed = true;
+    if (!scope->delimited && !tw_cdr_skip_members(r, scope))
+        return false;
+    tw_cdr_leave_struct(r, scope);
+    return true;
+}
+
 /** Begins a sequence or map whose elements take at least `least` bytes each, and `size` in memory. */
 static inline bool tw_cdr_enter_sequence(tw_cdr_reader *r, uint32_t bound, bool primitive, size_t least,
                                          size_t size, tw_cdr_scope *scope, uint32_t *length)
@@ -382,8 +395,10 @@ static inline bool tw_cdr_enter_sequence(tw_cdr_reader *r, uint32_t bound, bool 
         return false;
     if (!tw_cdr_read_uint32(r, length))
         return false;
-    if ((bound != 0 && *length > bound) || *length > (r->limit - r->position) / least)
+    if (*length > (r->limit - r->position) / least)
         return tw_cdr_reject(r, TW_CDR_LENGTH);
+    if (bound != 0 && *length > bound && !tw_cdr_not_constructed(r, TW_CDR_LENGTH))
+        return false;
     return tw_cdr_charge(r, *length, size);
 }
 

@@ -43,6 +43,10 @@ typedef struct tw_cdr_reader {
     bool swap;
     /** Structs that are entered. */
     int depth;
+    /** Members that are tried, within each other. */
+    int tries;
+    /** Whether the innermost of them has a value that its type cannot hold. */
+    bool failed;
 } tw_cdr_reader;
 
 /** A struct, sequence or array that is being read. */
@@ -113,6 +117,34 @@ static inline bool tw_cdr_reject(tw_cdr_reader *r, tw_cdr_status status)
     if (r->status == TW_CDR_OK)
         r->status = status;
     return false;
+}
+
+/** Begins to try a member (XTypes 1.3 section 7.2.2.7): a value in it that its type cannot hold is noted from here on, and
+ * read to its end. What it returns is for tw_cdr_end_try(). */
+static inline bool tw_cdr_begin_try(tw_cdr_reader *r)
+{
+    bool outer = r->failed;
+    r->tries++;
+    r->failed = false;
+    return outer;
+}
+
+/** Ends it. True if there was such a value: what was read is to be something else. */
+static inline bool tw_cdr_end_try(tw_cdr_reader *r, bool outer)
+{
+    bool failed = r->failed;
+    r->tries--;
+    r->failed = outer;
+    return failed;
+}
+
+/** A value that its type cannot hold has been read: a failure, unless a member is being tried. */
+static inline bool tw_cdr_not_constructed(tw_cdr_reader *r, tw_cdr_status status)
+{
+    if (r->tries == 0)
+        return tw_cdr_reject(r, status);
+    r->failed = true;
+    return true;
 }
 
 /** Notes which member could not be read, unless an inner one is noted; false. */
@@ -382,8 +414,10 @@ static inline void tw_cdr_copy(void *to, const void *from, size_t count, size_t 
         uint32_t length;                                                                               \
         if (!tw_cdr_read_uint32(r, &length))                                                           \
             return false;                                                                              \
-        if ((bound != 0 && length > bound) || length > (r->limit - r->position) / (BITS / 8))          \
+        if (length > (r->limit - r->position) / (BITS / 8))                                            \
             return tw_cdr_reject(r, TW_CDR_LENGTH);                                                    \
+        if (bound != 0 && length > bound && !tw_cdr_not_constructed(r, TW_CDR_LENGTH))                 \
+            return false;                                                                              \
         if (!tw_##NAME##_seq_resize(seq, length))                                                      \
             return tw_cdr_reject(r, TW_CDR_NO_MEMORY);                                                 \
         return tw_cdr_read_all_##NAME(r, seq->buffer, length);                                         \
@@ -612,10 +646,12 @@ TW_CDR_APART const uint8_t *tw_cdr_read_any_text(tw_cdr_reader *r, size_t *lengt
     if (!tw_cdr_read_uint32(r, &size))
         return NULL;
     *length = size == 0 ? 0 : (size_t)size - 1;
-    if (size > r->limit - r->position || (bound != 0 && *length > bound)) {
+    if (size > r->limit - r->position) {
         tw_cdr_reject(r, TW_CDR_LENGTH);
         return NULL;
     }
+    if (bound != 0 && *length > bound && !tw_cdr_not_constructed(r, TW_CDR_LENGTH))
+        return NULL;
     at = r->bytes + r->position;
     if ((size > 0 && at[*length] != 0) || !tw_cdr_is_text(at, *length)) {
         tw_cdr_reject(r, TW_CDR_TEXT);
@@ -697,8 +733,10 @@ static inline bool tw_cdr_read_wstring(tw_cdr_reader *r, uint16_t **text, uint32
     if (!tw_cdr_read_uint32(r, &size))
         return false;
     length = size / 2;
-    if (size % 2 != 0 || size > r->limit - r->position || (bound != 0 && length > (size_t)bound + 1))
+    if (size % 2 != 0 || size > r->limit - r->position)
         return tw_cdr_reject(r, TW_CDR_LENGTH);
+    if (bound != 0 && length > (size_t)bound + 1 && !tw_cdr_not_constructed(r, TW_CDR_LENGTH))
+        return false;
     made = (uint16_t *)realloc(*text, (length + 1) * sizeof *made);
     if (made == NULL)
         return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
@@ -709,9 +747,32 @@ static inline bool tw_cdr_read_wstring(tw_cdr_reader *r, uint16_t **text, uint32
     made[length] = 0;
     if (length > 0 && made[length - 1] == 0)
         length--;
-    if (bound != 0 && length > bound)
-        return tw_cdr_reject(r, TW_CDR_LENGTH);
+    if (bound != 0 && length > bound && !tw_cdr_not_constructed(r, TW_CDR_LENGTH))
+        return false;
     return tw_cdr_is_utf16(made, length) || tw_cdr_reject(r, TW_CDR_TEXT);
+}
+
+/** Keeps at most `bound` bytes of a string, and cuts no character in two. */
+static inline void tw_cdr_trim_text(char *text, uint32_t bound)
+{
+    size_t length = tw_cdr_text_length(text);
+    if (length <= bound)
+        return;
+    for (length = bound; length > 0 && ((uint8_t)text[length] & 0xc0) == 0x80; length--) {
+    }
+    text[length] = 0;
+}
+
+/** The same of a wide string, in units. */
+static inline void tw_cdr_trim_wide_text(uint16_t *text, uint32_t bound)
+{
+    size_t length = tw_cdr_wide_length(text);
+    if (length <= bound)
+        return;
+    length = bound;
+    if (length > 0 && (text[length] & 0xfc00) == 0xdc00)
+        length--;
+    text[length] = 0;
 }
 
 #define TW_CDR_TEXTS(NAME, TYPE, SET)                                                                  \

@@ -634,8 +634,10 @@ namespace Tickwire.Cdr
             length = 0;
             if (!ReadUInt32(out told))
                 return false;
-            if ((bound != 0 && told > bound) || told > (uint)(_limit - _position) / (uint)size)
+            if (told > (uint)(_limit - _position) / (uint)size)
                 return Reject(CdrStatus.Length);
+            if (bound != 0 && told > bound && !NotConstructed(CdrStatus.Length))
+                return false;
             length = (int)told;
             return true;
         }

@@ -12,8 +12,10 @@ namespace Tickwire.Cdr
             if (!ReadUInt32(out size))
                 return false;
             uint length = size == 0 ? 0 : size - 1;
-            if (size > (uint)(_limit - _position) || (bound != 0 && length > bound))
+            if (size > (uint)(_limit - _position))
                 return Reject(CdrStatus.Length);
+            if (bound != 0 && length > bound && !NotConstructed(CdrStatus.Length))
+                return false;
             byte* at = _bytes + _position;
             if (size > 0 && at[length] != 0)
                 return Reject(CdrStatus.Text);
@@ -53,8 +55,10 @@ namespace Tickwire.Cdr
             if (!ReadUInt32(out size))
                 return false;
             uint length = size / 2;
-            if (size % 2 != 0 || size > (uint)(_limit - _position) || (bound != 0 && length > (ulong)bound + 1))
+            if (size % 2 != 0 || size > (uint)(_limit - _position))
                 return Reject(CdrStatus.Length);
+            if (bound != 0 && length > (ulong)bound + 1 && !NotConstructed(CdrStatus.Length))
+                return false;
             if (length == 0)
             {
                 text = "";
@@ -64,8 +68,8 @@ namespace Tickwire.Cdr
                 return false;
             if (GetUInt16((int)size - 2) == 0)
                 length--;
-            if (bound != 0 && length > bound)
-                return Reject(CdrStatus.Length);
+            if (bound != 0 && length > bound && !NotConstructed(CdrStatus.Length))
+                return false;
             if (length == 0)
             {
                 text = "";

@@ -24,6 +24,10 @@ namespace Tickwire.Cdr
         long _allowance;
         /// Structs that are entered.
         int _depth;
+        /// Members that are tried, within each other.
+        int _tries;
+        /// Whether the innermost of them has a value that its type cannot hold.
+        bool _failed;
         /// Whether numbers are in the other byte order than this machine's.
         bool _swap;
         CdrVersion _version;
@@ -45,6 +49,8 @@ namespace Tickwire.Cdr
             _limit = 0;
             _origin = 0;
             _depth = 0;
+            _tries = 0;
+            _failed = false;
             _allowance = 0;
             _version = CdrVersion.Xcdr1;
             _maxAlign = 8;
@@ -89,6 +95,34 @@ namespace Tickwire.Cdr
             if (Status == CdrStatus.Ok)
                 Status = status;
             return false;
+        }
+
+        /// <summary>Begins to try a member (XTypes 1.3 §7.2.2.7): a value in it that its type cannot hold is noted from here
+        /// on, and read to its end. What it returns is for <see cref="EndTry"/>.</summary>
+        public bool BeginTry()
+        {
+            bool outer = _failed;
+            _tries++;
+            _failed = false;
+            return outer;
+        }
+
+        /// <summary>Ends it. True if there was such a value: what was read is to be something else.</summary>
+        public bool EndTry(bool outer)
+        {
+            bool failed = _failed;
+            _tries--;
+            _failed = outer;
+            return failed;
+        }
+
+        /// <summary>A value that its type cannot hold has been read: a failure, unless a member is being tried.</summary>
+        public bool NotConstructed(CdrStatus status)
+        {
+            if (_tries == 0)
+                return Reject(status);
+            _failed = true;
+            return true;
         }
 
         /// <summary>Notes which member could not be read, unless an inner one is noted; false.</summary>
@@ -346,6 +380,19 @@ namespace Tickwire.Cdr
             return Status == CdrStatus.Ok;
         }
 
+        /// <summary>Passes over a union whose discriminator its type does not have: a failure, unless a member is being tried
+        /// and it is known where the union ends, as that of a mutable one is, or that of an appendable one in XCDR2.</summary>
+        public bool SkipUnion(Extensibility extensibility, ref CdrScope scope)
+        {
+            if (_tries == 0 || !(scope.Delimited || extensibility == Extensibility.Mutable))
+                return Reject(CdrStatus.Literal);
+            _failed = true;
+            if (!scope.Delimited && !SkipMembers(ref scope))
+                return false;
+            LeaveStruct(ref scope);
+            return true;
+        }
+
         /// <summary>Begins a sequence or map whose elements take at least <paramref name="least"/> bytes each, and
         /// <paramref name="size"/> in memory.</summary>
         public bool EnterSequence(uint bound, bool primitive, int least, int size, out CdrScope scope, out int length)
@@ -359,8 +406,10 @@ namespace Tickwire.Cdr
                 return false;
             if (!ReadUInt32(out told))
                 return false;
-            if ((bound != 0 && told > bound) || told > (uint)(_limit - _position) / (uint)least)
+            if (told > (uint)(_limit - _position) / (uint)least)
                 return Reject(CdrStatus.Length);
+            if (bound != 0 && told > bound && !NotConstructed(CdrStatus.Length))
+                return false;
             length = (int)told;
             return Charge(length, size);
         }

@@ -39,8 +39,26 @@ pub struct Member {
     pub external: bool,
     /// What its id is the hash of (`@hashid`), empty for its own name; only type objects tell.
     pub hash_id: Option<Shared<str>>,
+    /// What a reader does with a value that this type cannot hold.
+    pub try_construct: TryConstruct,
     /// Its type.
     pub ty: Type,
+}
+
+/// What a reader makes of a member whose value in a sample its own type cannot hold (`@try_construct`, XTypes 1.3 §7.2.2.7): a
+/// text, sequence or map longer than its bound, a literal that the enumeration does not have, a union whose discriminator
+/// is such a literal, or whatever has such a value in it. Bytes that are no value of any type, such as text that is not
+/// UTF-8, are an error all the same.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum TryConstruct {
+    /// What the member is in cannot be had either: of a topic's type, the sample is dropped.
+    #[default]
+    Discard,
+    /// The member's default: zero, empty, the first literal, absent, or what `@default` says.
+    UseDefault,
+    /// As much of a text, sequence or map as its bound allows, from its beginning, with no character cut in two. What is
+    /// wrong with anything else, or with what is in it, is as with [`Discard`](Self::Discard).
+    Trim,
 }
 
 /// A union as data (XTypes 1.3 §7.2.2.4.3): a discriminator, and the one member that it selects.
@@ -183,6 +201,7 @@ impl Member {
             must_understand: false,
             external: false,
             hash_id: None,
+            try_construct: TryConstruct::Discard,
             ty,
         }
     }

@@ -134,6 +134,7 @@ impl Equality {
     fn members(&mut self, one: &Member, other: &Member) -> bool {
         let flags = |of: &Member| (of.id, of.key, of.optional, of.must_understand, of.external);
         one.name == other.name
+            && one.try_construct == other.try_construct
             && flags(one) == flags(other)
             && one.hash_id == other.hash_id
             && self.types(&one.ty, &other.ty)

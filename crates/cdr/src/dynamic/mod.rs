@@ -22,10 +22,13 @@ pub use key::{key_hash, key_payload, mended_key};
 pub use visitor::{Value, Visitor};
 pub use write::{DataError, FromJsonError, Omissions, Problem, from_json, write};
 
+use visitor::Nobody;
 use walk::{Elements, Part, for_each_member, for_each_part};
 
+use crate::trim::{trimmed, wide_trimmed};
 use crate::{
-    DecodeError, DecodeErrorKind, Member, Reader, Type, TypeDescription, UnionDescription, payload,
+    DecodeError, DecodeErrorKind, Member, Reader, TryConstruct, Type, TypeDescription,
+    UnionDescription, payload,
 };
 
 /// Which members a payload carries.
@@ -92,8 +95,7 @@ fn visit_struct(
     }
     visitor.begin_struct(description);
     for_each_member(description, form, reader, &mut |member, reader| {
-        visitor.member(member);
-        visit_value(&member.ty, form, reader, visitor, depth + 1)
+        visit_member(member, form, reader, visitor, depth + 1)
     })?;
     visitor.end_struct();
     Ok(())
@@ -107,17 +109,103 @@ fn visit_union(
     depth: usize,
 ) -> Result<(), Error> {
     visitor.begin_union(description);
-    for_each_part(description, form, reader, &mut |part, reader| {
-        let ty = match part {
-            Part::Discriminator(ty) => ty,
-            Part::Member(case) => {
-                visitor.member(&case.member);
-                &case.member.ty
-            }
-        };
-        visit_value(ty, form, reader, visitor, depth + 1)
+    for_each_part(description, form, reader, &mut |part, reader| match part {
+        Part::Discriminator(ty) => visit_value(ty, form, reader, visitor, depth + 1),
+        Part::Member(case) => visit_member(&case.member, form, reader, visitor, depth + 1),
     })?;
     visitor.end_union();
+    Ok(())
+}
+
+/// Tells a member, if its type can hold what there is, or what of it is kept ([`TryConstruct`]).
+fn visit_member(
+    member: &Member,
+    form: Form,
+    reader: &mut Reader<'_>,
+    visitor: &mut dyn Visitor,
+    depth: usize,
+) -> Result<(), Error> {
+    if member.try_construct == TryConstruct::UseDefault {
+        // It is known at its end. Within what is tried nobody is told anything, so that each byte is tried once for each
+        // member around it at most.
+        let mut trial = reader.clone();
+        let tried = trial.begin_try();
+        visit_value(&member.ty, form, &mut trial, &mut Nobody, depth)?;
+        if trial.end_try(tried) || reader.is_trying() {
+            *reader = trial;
+            return Ok(());
+        }
+    }
+    visitor.member(member);
+    match member.try_construct {
+        TryConstruct::Trim => visit_trimmed(&member.ty, form, reader, visitor, depth),
+        TryConstruct::Discard | TryConstruct::UseDefault => {
+            visit_value(&member.ty, form, reader, visitor, depth)
+        }
+    }
+}
+
+/// Tells as much of a text, sequence or map as its bound allows, and passes over the rest.
+fn visit_trimmed(
+    ty: &Type,
+    form: Form,
+    reader: &mut Reader<'_>,
+    visitor: &mut dyn Visitor,
+    depth: usize,
+) -> Result<(), Error> {
+    let limit = |bound: u32| usize::try_from(bound).unwrap_or(usize::MAX);
+    match ty {
+        Type::String { bound: 1.. } | Type::WString { bound: 1.. } => {
+            let mut text = String::new();
+            match ty {
+                Type::String { bound } => text.push_str(trimmed(reader.read_str(0)?, *bound)),
+                Type::WString { bound } => {
+                    reader.read_wstring_into(0, &mut text)?;
+                    text.truncate(wide_trimmed(&text, *bound).len());
+                }
+                _ => {}
+            }
+            visitor.value(Value::Str(&text));
+        }
+        Type::Sequence {
+            element,
+            bound: bound @ 1..,
+        } => {
+            let scope = reader.begin_sequence(0, element.is_primitive(), 1)?;
+            let kept = scope.count.min(limit(*bound));
+            visitor.begin_sequence(kept);
+            for _ in 0..kept {
+                visit_value(element, form, reader, visitor, depth + 1)?;
+            }
+            visitor.end_sequence();
+            for _ in kept..scope.count {
+                visit_value(element, form, reader, &mut Nobody, depth + 1)?;
+            }
+            reader.end_sequence(scope);
+        }
+        Type::Map {
+            key,
+            value,
+            bound: bound @ 1..,
+        } => {
+            let primitive = key.is_primitive() && value.is_primitive();
+            let scope = reader.begin_sequence(0, primitive, 2)?;
+            let kept = scope.count.min(limit(*bound));
+            visitor.begin_map(kept);
+            for _ in 0..kept {
+                visitor.map_key();
+                visit_value(key, form, reader, visitor, depth + 1)?;
+                visit_value(value, form, reader, visitor, depth + 1)?;
+            }
+            visitor.end_map();
+            for _ in kept..scope.count {
+                visit_value(key, form, reader, &mut Nobody, depth + 1)?;
+                visit_value(value, form, reader, &mut Nobody, depth + 1)?;
+            }
+            reader.end_sequence(scope);
+        }
+        _ => visit_value(ty, form, reader, visitor, depth)?,
+    }
     Ok(())
 }
 
@@ -230,9 +318,13 @@ fn visit_scalar(
         }
         Type::Enum(description) => {
             let value = reader.read_enum(description.size())?;
-            let unknown = DecodeErrorKind::UnknownLiteral(value);
-            let literal = description.literal(value);
-            Value::Enum(literal.ok_or_else(|| reader.error(unknown))?)
+            match description.literal(value) {
+                Some(literal) => Value::Enum(literal),
+                None => {
+                    // Nobody is told what is being tried.
+                    return Ok(reader.not_constructed(DecodeErrorKind::UnknownLiteral(value))?);
+                }
+            }
         }
         Type::Bitmask(description) => {
             Value::Bits(description, reader.read_bits(description.size())?)

@@ -6,7 +6,8 @@ use crate::{
 
 /// What is told about a payload, in the order of its bytes.
 ///
-/// Members that are absent are not told.
+/// Members that are absent are not told, nor those that are to be their defaults because their types cannot hold what there
+/// is ([`TryConstruct::UseDefault`](crate::TryConstruct::UseDefault)).
 pub trait Visitor {
     /// A struct begins: the payload itself, a member or an element.
     fn begin_struct(&mut self, description: &TypeDescription);
@@ -30,6 +31,23 @@ pub trait Visitor {
     fn end_map(&mut self);
     /// A value without parts.
     fn value(&mut self, value: Value<'_>);
+}
+
+/// Is told, and does nothing.
+pub(super) struct Nobody;
+
+impl Visitor for Nobody {
+    fn begin_struct(&mut self, _: &TypeDescription) {}
+    fn end_struct(&mut self) {}
+    fn begin_union(&mut self, _: &UnionDescription) {}
+    fn end_union(&mut self) {}
+    fn member(&mut self, _: &Member) {}
+    fn begin_sequence(&mut self, _: usize) {}
+    fn end_sequence(&mut self) {}
+    fn begin_map(&mut self, _: usize) {}
+    fn map_key(&mut self) {}
+    fn end_map(&mut self) {}
+    fn value(&mut self, _: Value<'_>) {}
 }
 
 /// A value without parts.

@@ -204,6 +204,23 @@ pub(super) fn for_each_part<'d>(
         return Err(reader.error(DecodeErrorKind::MalformedMemberHeader).into());
     }
     let value = read_label(&description.discriminator, &mut reader.clone())?;
+    let is_unknown = match &description.discriminator {
+        Type::Enum(literals) => {
+            i32::try_from(value).is_ok_and(|value| literals.literal(value).is_none())
+        }
+        _ => false,
+    };
+    // Of a literal that is not known it is not known either what follows.
+    if is_unknown && reader.is_trying() {
+        if let Some(header) = header {
+            reader.end_member(header);
+        } else {
+            read_label(&description.discriminator, reader)?;
+        }
+        reader.unknown_case(&scope, description.extensibility, value, "")?;
+        reader.end_struct(scope);
+        return Ok(());
+    }
     each(Part::Discriminator(&description.discriminator), reader)?;
     if let Some(header) = header {
         reader.end_member(header);

@@ -199,13 +199,14 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads the discriminator of a union, the first member of it.
+    /// Reads the discriminator of a union, the first member of it; `None` if its type does not have that value and
+    /// the union is passed over, which [`unknown_case`](Self::unknown_case) says when it is.
     pub fn discriminator<T: Decode>(
         &mut self,
         scope: &StructScope,
         extensibility: Extensibility,
         name: &'static str,
-    ) -> Result<T, DecodeError> {
+    ) -> Result<Option<T>, DecodeError> {
         let mut value = T::initial();
         let member = match extensibility {
             Extensibility::Mutable => {
@@ -217,13 +218,53 @@ impl Reader<'_> {
             }
             _ => None,
         };
+        let tries = self.tries;
+        if !scope.delimited && extensibility != Extensibility::Mutable {
+            self.tries = 0;
+        }
+        let tried = self.is_trying().then(|| self.begin_try());
         value
             .decode_into(self)
             .map_err(|error| error.within(name))?;
+        let is_unknown = tried.is_some_and(|tried| self.end_try(tried));
+        self.tries = tries;
         if let Some(member) = member {
             self.end_member(member);
         }
-        Ok(value)
+        if is_unknown {
+            self.skip_union(scope)?;
+            return Ok(None);
+        }
+        Ok(Some(value))
+    }
+
+    /// A discriminator selects no member of a union.
+    ///
+    /// # Errors
+    /// That it does, unless a member is being tried and it is known where the union ends, as that of a mutable one and, in
+    /// XCDR2, of an appendable one is: then it is noted, and what there is of the union passed over.
+    pub fn unknown_case(
+        &mut self,
+        scope: &StructScope,
+        extensibility: Extensibility,
+        label: i64,
+        name: &'static str,
+    ) -> Result<(), DecodeError> {
+        let has_end = scope.delimited || extensibility == Extensibility::Mutable;
+        if !self.is_trying() || !has_end {
+            let error = self.error(DecodeErrorKind::UnknownCase(label));
+            return Err(error.within(name));
+        }
+        self.skip_union(scope)
+    }
+
+    /// Notes that a union cannot be had, and passes over its members if its end does not tell them.
+    fn skip_union(&mut self, scope: &StructScope) -> Result<(), DecodeError> {
+        self.failed = true;
+        match scope.delimited {
+            true => Ok(()),
+            false => self.skip_members(scope),
+        }
     }
 
     /// Reads the member of a union that its discriminator selects; false if it is missing, which only in a

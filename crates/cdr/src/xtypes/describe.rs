@@ -19,7 +19,8 @@ use details::{read_annotations, read_detail, read_name};
 use super::*;
 use crate::{
     BitmaskDescription, ByteOrder, Case, Encapsulation, EnumDescription, Extensibility, Flag,
-    InvalidDescription, Literal, Member, Representation, Shared, Type, UnionDescription,
+    InvalidDescription, Literal, Member, Representation, Shared, TryConstruct, Type,
+    UnionDescription,
 };
 
 /// Why type objects do not give a description.
@@ -307,6 +308,12 @@ impl Resolver<'_> {
             must_understand: flags & IS_MUST_UNDERSTAND != 0 && !key,
             external: flags & IS_EXTERNAL != 0,
             hash_id: read_annotations(self.kind, reader)?,
+            try_construct: match flags & TRY_CONSTRUCT_TRIM {
+                TRY_CONSTRUCT_USE_DEFAULT => TryConstruct::UseDefault,
+                TRY_CONSTRUCT_TRIM => TryConstruct::Trim,
+                // Cyclone DDS 0.9 says none of them.
+                _ => TryConstruct::Discard,
+            },
             ..Member::new(&name, id, ty)
         };
         Ok((member, flags))

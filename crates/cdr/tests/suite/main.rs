@@ -18,5 +18,6 @@ mod packed;
 mod random;
 mod recursive;
 mod runs;
+mod try_construct;
 mod wide;
 mod xtypes;

@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use tickwire::cdr::{
-    BitmaskDescription, BitsetDescription, EnumDescription, Extensibility, Member, Type,
-    TypeDescription, UnionDescription,
+    BitmaskDescription, BitsetDescription, EnumDescription, Extensibility, Member, TryConstruct,
+    Type, TypeDescription, UnionDescription,
 };
 
 use spelling::{comma, identifier, label, last, spell, split_array, type_name};
@@ -258,6 +258,11 @@ fn member_annotations(member: &Member, next_id: u32, hash_ids: bool) -> String {
     }
     if member.external {
         add("@external");
+    }
+    match member.try_construct {
+        TryConstruct::Discard => {}
+        TryConstruct::UseDefault => add("@try_construct(USE_DEFAULT)"),
+        TryConstruct::Trim => add("@try_construct(TRIM)"),
     }
     match member.hash_id.as_deref() {
         Some("") => add("@hashid"),

@@ -133,6 +133,22 @@ impl Constraint {
         }
     }
 
+    /// The largest length, 0 for any.
+    pub(super) fn bound(&self) -> u32 {
+        self.bounds.first().copied().unwrap_or_default()
+    }
+
+    /// Statements that check what is in `value`, as [`checks`](Self::checks) does, and not its own length.
+    pub(super) fn checks_inside(
+        &self,
+        ty: &Type,
+        value: &TokenStream,
+        check: &TokenStream,
+    ) -> TokenStream {
+        let inner = self.bounds.get(1..).unwrap_or_default();
+        self.checks_within(ty, &[&[0], inner].concat(), value, check, 0)
+    }
+
     /// Statements that check the length of `value`, and those of what is in it, by calling `check`;
     /// none if nothing has a bound.
     pub(super) fn checks(
@@ -192,7 +208,7 @@ fn element_type(ty: &Type) -> Option<&Type> {
 }
 
 /// `K` and `V` of `BTreeMap<K, V>`, boxed or not.
-fn entry_types(ty: &Type) -> Option<(&Type, &Type)> {
+pub(super) fn entry_types(ty: &Type) -> Option<(&Type, &Type)> {
     let entry = |index| argument_of(unboxed(ty), "BTreeMap", index);
     entry(0).zip(entry(1))
 }

@@ -105,7 +105,8 @@ pub(super) fn derive(container: &Container, ident: &Ident, data: &DataEnum) -> R
                     #(literal if literal == #ident::#variants as i32 => Self::#variants,)*
                     _ => {
                         let kind = #cdr::DecodeErrorKind::UnknownLiteral(value);
-                        return ::core::result::Result::Err(reader.error(kind));
+                        reader.not_constructed(kind)?;
+                        Self::#initial
                     }
                 };
                 ::core::result::Result::Ok(())

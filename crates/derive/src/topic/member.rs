@@ -8,8 +8,16 @@ use syn::{
     Error, Expr, ExprLit, Field, Fields, Ident, Lit, LitInt, LitStr, Path, Result, Token, Type,
 };
 
-use super::constraint::Constraint;
+use super::constraint::{Constraint, entry_types};
 use super::{Container, argument_of, for_each_meta, hashed_id};
+
+/// What becomes of a member where its type cannot hold what a sample has (XTypes 1.3 §7.2.2.7).
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum TryConstruct {
+    Discard,
+    UseDefault,
+    Trim,
+}
 
 /// A member of a struct or a union, with what `#[topic(...)]` says on it.
 pub(super) struct Member<'a> {
@@ -30,6 +38,8 @@ pub(super) struct Member<'a> {
     optional: bool,
     /// The value of a member that the writer left out.
     pub(super) default: Option<Expr>,
+    /// What becomes of it where its type cannot hold what a sample has.
+    pub(super) try_construct: TryConstruct,
     constraint: Constraint,
     /// Whether it may lie where its type is not aligned, so that there are no references to it.
     packed: bool,
@@ -50,6 +60,7 @@ impl<'a> Member<'a> {
             non_serialized: false,
             hash_id: None,
             has_id: false,
+            try_construct: TryConstruct::Discard,
             constraint: Constraint::default(),
             optional: false,
             default: None,
@@ -92,6 +103,12 @@ impl<'a> Member<'a> {
             }
             Ok(())
         })?;
+        if member.key && member.try_construct != TryConstruct::Discard {
+            return Err(Error::new_spanned(
+                field,
+                "a key member is what its sample says: it cannot be a default, or a part",
+            ));
+        }
         if member.key && member.non_serialized {
             return Err(Error::new_spanned(
                 field,
@@ -119,6 +136,17 @@ impl<'a> Member<'a> {
             if self.id > MAX_ID {
                 return Err(Error::new_spanned(id, "a member id is below 2^28 - 1"));
             }
+        } else if meta.path.is_ident("try_construct") {
+            let word = meta.value()?.parse::<Ident>()?;
+            self.try_construct = match word.to_string().as_str() {
+                "discard" => TryConstruct::Discard,
+                "use_default" => TryConstruct::UseDefault,
+                "trim" => TryConstruct::Trim,
+                _ => {
+                    let text = "expected discard, use_default or trim";
+                    return Err(Error::new_spanned(word, text));
+                }
+            };
         } else if meta.path.is_ident("hash_id") {
             let text = match meta.input.peek(Token![=]) {
                 true => meta.value()?.parse::<LitStr>()?.value(),
@@ -269,7 +297,28 @@ impl<'a> Member<'a> {
     pub(super) fn decode_value(&self, cdr: &Path, method: &Ident) -> TokenStream {
         let ty = self.ty;
         let check = quote!(reader.check_bound);
-        let checks = self.constraint.checks(ty, &quote!(value), &check);
+        let value = quote!(value);
+        let bound = self.constraint.bound();
+        if self.try_construct == TryConstruct::Trim && bound > 0 {
+            // What is cut off is a value, too.
+            let checks = self.constraint.checks_inside(ty, &value, &check);
+            let decode = match entry_types(ty) {
+                Some(_) => quote!(#cdr::decode_first_entries(value, #bound, reader)?; #checks),
+                None => quote! {
+                    #cdr::Decode::#method(value, reader)?;
+                    #checks
+                    #cdr::Trim::trim(value, #bound);
+                },
+            };
+            return quote! {
+                |value: &mut #ty, reader: &mut #cdr::Reader<'_>|
+                    -> ::core::result::Result<(), #cdr::DecodeError> {
+                    #decode
+                    ::core::result::Result::Ok(())
+                }
+            };
+        }
+        let checks = self.constraint.checks(ty, &value, &check);
         if checks.is_empty() {
             // A function of each member's own is inlined; one that many share would not be.
             return quote! {
@@ -290,7 +339,7 @@ impl<'a> Member<'a> {
 
     /// A statement that reads the member in its place.
     pub(super) fn decode(&self, cdr: &Path, method: &Ident) -> TokenStream {
-        self.replace(|place| {
+        let read = self.replace(|place| {
             let Self { path, id, .. } = self;
             let decode = self.decode_value(cdr, method);
             if self.optional {
@@ -302,6 +351,23 @@ impl<'a> Member<'a> {
                 Some(default) => quote! {
                     if reader.has_member(&scope) { #read } else { #place = #default; }
                 },
+            }
+        });
+        self.tried(read, cdr)
+    }
+
+    /// A statement that reads the member, and makes it its default if its type cannot hold what there is.
+    fn tried(&self, read: TokenStream, cdr: &Path) -> TokenStream {
+        if self.try_construct != TryConstruct::UseDefault {
+            return read;
+        }
+        let (ident, initial) = (self.ident, self.initial(cdr));
+        let tried = Ident::new("tried", Span::mixed_site());
+        quote!({
+            let #tried = reader.begin_try();
+            #read
+            if reader.end_try(#tried) {
+                self.#ident = #initial;
             }
         })
     }
@@ -333,6 +399,7 @@ impl<'a> Member<'a> {
             };
             quote!(decode(#value, reader).map_err(|error| error.within(#path))?;)
         });
+        let read = self.tried(read, cdr);
         quote! {
             #id => {
                 seen[#index] = true;
@@ -374,11 +441,17 @@ impl<'a> Member<'a> {
             must_understand,
             ty,
             hash_id,
+            try_construct,
             ..
         } = self;
         let hash_id = match hash_id {
             Some(text) => quote!(Some(#cdr::Shared::Static(#text))),
             None => quote!(None),
+        };
+        let try_construct = match try_construct {
+            TryConstruct::Discard => quote!(Discard),
+            TryConstruct::UseDefault => quote!(UseDefault),
+            TryConstruct::Trim => quote!(Trim),
         };
         let external = quote!(<#ty as #cdr::Describe>::EXTERNAL);
         let ty = self.constraint.description(ty, cdr);
@@ -391,6 +464,7 @@ impl<'a> Member<'a> {
                 must_understand: #must_understand,
                 external: #external,
                 hash_id: ::core::option::Option::#hash_id,
+                try_construct: #cdr::TryConstruct::#try_construct,
                 ty: #ty,
             }
         }
@@ -417,7 +491,7 @@ const NUMBERS: &[(&str, usize)] = &[
 ];
 /// Elements of an array that is copied by value.
 const MAX_PLAIN_LENGTH: usize = 32;
-const EXPECTED: &str = "expected key, id, hash_id, rename, must_understand, non_serialized, default, bound, octet, map_key or \
+const EXPECTED: &str = "expected key, id, hash_id, rename, must_understand, non_serialized, try_construct, default, bound, octet, map_key or \
                         map_value";
 /// The largest member id that XTypes leaves to users.
 const MAX_ID: u32 = 0x0fff_fffe;

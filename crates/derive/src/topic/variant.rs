@@ -5,7 +5,7 @@ use quote::{format_ident, quote};
 use syn::ext::IdentExt;
 use syn::{DataEnum, Error, Expr, Fields, Ident, Path, Result, Type, Variant};
 
-use super::member::Member;
+use super::member::{Member, TryConstruct};
 use super::{Container, for_each_meta, name_self, names_one_of, parse_values};
 
 /// A variant: a member of the union, or values of the discriminator without one.
@@ -381,15 +381,27 @@ fn decode_body(
         let (decode, missing) = (member.decode_value(cdr, method), member.initial(cdr));
         let read = match only_discriminator {
             true => quote!(#skip),
-            false => quote! {
-                if let Self::#ident(value) = self {
-                    let found =
-                        reader.union_member(&scope, #extensibility, #id, #path, value, #decode)?;
-                    if !found {
-                        *value = #missing;
+            false => {
+                let call = quote! {
+                    reader.union_member(&scope, #extensibility, #id, #path, value, #decode)?
+                };
+                let found = match member.try_construct {
+                    TryConstruct::UseDefault => quote!({
+                        let tried = reader.begin_try();
+                        let found = #call;
+                        !reader.end_try(tried) && found
+                    }),
+                    _ => call,
+                };
+                quote! {
+                    if let Self::#ident(value) = self {
+                        let found = #found;
+                        if !found {
+                            *value = #missing;
+                        }
                     }
                 }
-            },
+            }
         };
         quote! {
             if !::core::matches!(self, Self::#ident(_)) {
@@ -405,15 +417,17 @@ fn decode_body(
     });
     let other = match cases.iter().find(|case| case.default) {
         Some(case) => read(case),
-        None => quote! {
-            let kind = #cdr::DecodeErrorKind::UnknownCase(label);
-            return ::core::result::Result::Err(reader.error(kind).within(#path));
-        },
+        None => quote!(reader.unknown_case(&scope, #extensibility, label, #path)?;),
     };
     let number = as_number(&quote!(discriminator), ty);
     quote! {
         let scope = reader.begin_struct(#extensibility)?;
-        let discriminator = reader.discriminator::<#ty>(&scope, #extensibility, #path)?;
+        let ::core::option::Option::Some(discriminator) =
+            reader.discriminator::<#ty>(&scope, #extensibility, #path)?
+        else {
+            reader.end_struct(scope);
+            return ::core::result::Result::Ok(());
+        };
         match #number {
             #(#arms)*
             label => { #other }
@@ -455,4 +469,4 @@ fn snake_case(ident: &Ident) -> String {
 }
 
 const EXPECTED: &str = "expected case, default, or on a variant with a field also initial, id, \
-                        hash_id, rename, bound, octet, map_key or map_value";
+                        hash_id, rename, try_construct, bound, octet, map_key or map_value";

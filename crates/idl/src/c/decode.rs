@@ -2,17 +2,32 @@
 
 use super::aggregate::{extensibility, place, union_place};
 use super::encode::total;
-use super::facts::{Kind, is_pointer, kind, members_for, non_serialized};
+use super::facts::{Kind, is_pointer, kind, members_for, non_serialized, trimmed};
 use super::memory::address;
 use super::runs::{parts, wire};
 use super::text::Text;
 use super::{C, names};
-use crate::model::{DefinitionId, Extensibility, Member, Primitive, Struct, Type, Union};
+use crate::model::{
+    DefinitionId, Extensibility, Member, Primitive, Struct, TryConstruct, Type, Union,
+};
 
 /// How a member is read: the statement for when it cannot be, and whether there is its key alone.
 struct How {
     fail: String,
     key: bool,
+    /// Whether the beginning is kept of what has more than its bound allows.
+    trim: bool,
+}
+
+impl How {
+    /// How what is in the member is read.
+    fn inside(&self, key: bool) -> Self {
+        Self {
+            fail: self.fail.clone(),
+            key,
+            trim: false,
+        }
+    }
 }
 
 impl<'m> C<'m> {
@@ -166,16 +181,18 @@ impl<'m> C<'m> {
 
     fn set_literal(&self, text: &mut Text, id: DefinitionId, value: &str, how: &How) {
         let name = &self.names[&id];
-        text.open(&format!("if (!{name}_is_literal(number)) {{"));
-        text.line("tw_cdr_reject(r, TW_CDR_LITERAL);");
-        text.line(&how.fail);
-        text.close("}");
+        let unknown = "tw_cdr_not_constructed(r, TW_CDR_LITERAL)";
+        text.when(
+            &format!("!{name}_is_literal(number) && !{unknown}"),
+            &how.fail,
+        );
         text.line(&format!("{value} = ({name})number;"));
     }
 
     fn how_read(&self, member: &Member, key: bool) -> How {
         let fail = format!("return tw_cdr_unread(r, {});", self.path(&member.name));
-        How { fail, key }
+        let trim = member.try_construct == TryConstruct::Trim;
+        How { fail, key, trim }
     }
 
     /// A member of a struct that is not mutable.
@@ -209,6 +226,19 @@ impl<'m> C<'m> {
 
     /// Statements that read a member that is there.
     fn decode_target(&mut self, text: &mut Text, member: &'m Member, value: &str, how: &How) {
+        if member.try_construct != TryConstruct::UseDefault {
+            return self.decode_present(text, member, value, how);
+        }
+        text.open("{");
+        text.line("bool outer = tw_cdr_begin_try(r);");
+        self.decode_present(text, member, value, how);
+        text.open("if (tw_cdr_end_try(r, outer)) {");
+        self.reset_member(text, member, value, NO_MEMORY);
+        text.close("}");
+        text.close("}");
+    }
+
+    fn decode_present(&mut self, text: &mut Text, member: &'m Member, value: &str, how: &How) {
         if !is_pointer(self.model, member) {
             return self.decode(text, &member.ty, value, how);
         }
@@ -230,10 +260,38 @@ impl<'m> C<'m> {
 
     /// Statements that read a value.
     fn decode(&mut self, text: &mut Text, ty: &'m Type, value: &str, how: &How) {
+        if how.trim {
+            return self.decode_trimmed(text, ty, value, how);
+        }
+        self.decode_kind(text, &kind(self.model, ty), ty, value, how);
+    }
+
+    /// The same of what keeps its beginning.
+    fn decode_trimmed(&mut self, text: &mut Text, ty: &'m Type, value: &str, how: &How) {
+        let (kind, bound) = trimmed(kind(self.model, ty));
+        self.decode_kind(text, &kind, ty, value, &how.inside(how.key));
+        match kind {
+            _ if bound == 0 => {}
+            Kind::String(_) => text.line(&format!("tw_cdr_trim_text({value}, {bound});")),
+            Kind::WString(_) => text.line(&format!("tw_cdr_trim_wide_text({value}, {bound});")),
+            _ => text.when(
+                &format!("{value}.length > {bound}"),
+                &format!("{value}.length = {bound};"),
+            ),
+        }
+    }
+
+    fn decode_kind(
+        &mut self,
+        text: &mut Text,
+        kind: &Kind<'m>,
+        ty: &'m Type,
+        value: &str,
+        how: &How,
+    ) {
         let address = address(value);
         let fail = how.fail.as_str();
-        let kind = kind(self.model, ty);
-        match &kind {
+        match kind {
             Kind::String(bound) => {
                 text.when(&format!("!tw_cdr_read_string(r, {address}, {bound})"), fail);
             }
@@ -271,10 +329,7 @@ impl<'m> C<'m> {
                     self.facts.least(self.model, of),
                 );
                 let begin = format!("{bound}, {primitive}, {}", key_least.saturating_add(least));
-                let how = How {
-                    fail: how.fail.clone(),
-                    key: false,
-                };
+                let how = how.inside(false);
                 let apart = self.facts.apart(self.model, of);
                 self.decode_elements(text, &name, value, (&begin, apart), &how, |c, text, at| {
                     c.decode(text, key, &format!("{at}.key"), &how);
@@ -300,7 +355,7 @@ impl<'m> C<'m> {
                 text.close("}");
             }
             Kind::Enum(id, _) => {
-                let Some((name, _)) = wire(self.model, &kind) else {
+                let Some((name, _)) = wire(self.model, kind) else {
                     return;
                 };
                 text.open("{");
@@ -316,7 +371,7 @@ impl<'m> C<'m> {
                 text.close("}");
             }
             _ => {
-                if let Some((name, _)) = wire(self.model, &kind) {
+                if let Some((name, _)) = wire(self.model, kind) {
                     text.when(&format!("!tw_cdr_read_{name}(r, {address})"), fail);
                 }
             }
@@ -382,6 +437,12 @@ impl<'m> C<'m> {
         let discriminator = self.declare(&of.discriminator, "d");
         text.line("tw_cdr_scope scope;");
         text.line(&format!("{discriminator};"));
+        if matches!(
+            super::facts::kind(self.model, &of.discriminator),
+            Kind::Enum(..)
+        ) {
+            text.line("bool tried;");
+        }
         if is_mutable {
             text.line("tw_cdr_member member;");
         }
@@ -392,13 +453,29 @@ impl<'m> C<'m> {
         let how = How {
             fail: format!("return tw_cdr_unread(r, {});", self.path("discriminator")),
             key,
+            trim: false,
         };
         if is_mutable {
             text.when("!tw_cdr_enter_discriminator(r, &scope, &member)", &how.fail);
         }
+        // Of a literal that is not known it is not known either what follows.
+        let by_enum = matches!(
+            super::facts::kind(self.model, &of.discriminator),
+            Kind::Enum(..)
+        );
+        if by_enum {
+            text.line("tried = tw_cdr_begin_try(r);");
+        }
         self.decode(text, &of.discriminator, "d", &how);
         if is_mutable {
             text.line("tw_cdr_leave_member(r, &member);");
+        }
+        if by_enum {
+            let unread = how.fail.trim_start_matches("return ");
+            text.when(
+                "tw_cdr_end_try(r, tried)",
+                &format!("return tw_cdr_skip_union(r, {kind}, &scope) || {unread}"),
+            );
         }
         self.charge_case(text, &name, of);
         text.when(&format!("!{name}_select(value, d)"), NO_MEMORY);

@@ -55,6 +55,17 @@ pub(crate) fn kind<'m>(model: &'m Model, ty: &'m Type) -> Kind<'m> {
     }
 }
 
+/// A text, sequence or map of which the beginning is kept, as one without a bound, and that bound.
+pub(crate) fn trimmed<'m>(kind: Kind<'m>) -> (Kind<'m>, u32) {
+    match kind {
+        Kind::String(bound) => (Kind::String(0), bound),
+        Kind::WString(bound) => (Kind::WString(0), bound),
+        Kind::Sequence(element, bound) => (Kind::Sequence(element, 0), bound),
+        Kind::Map(key, value, bound) => (Kind::Map(key, value, 0), bound),
+        other => (other, 0),
+    }
+}
+
 /// Bytes of a number with this many bits.
 pub(crate) fn bytes_of(bits: u16) -> usize {
     match bits {

@@ -9,7 +9,7 @@ use super::order::order;
 use crate::hash::member_id;
 use crate::model::{
     AutoId, Bitset, Definition, DefinitionId, DefinitionKind, Enum, Extensibility, IdSource,
-    Member, Model, Primitive, Struct, Type, Union, Value,
+    Member, Model, Primitive, Struct, TryConstruct, Type, Union, Value,
 };
 use crate::parse::keyword;
 
@@ -222,6 +222,11 @@ impl Idl<'_> {
             if is_so {
                 text.push_str(annotation);
             }
+        }
+        match member.try_construct {
+            TryConstruct::Discard => {}
+            TryConstruct::UseDefault => text.push_str("@try_construct(USE_DEFAULT) "),
+            TryConstruct::Trim => text.push_str("@try_construct(TRIM) "),
         }
         text.push_str(&self.declared(&member.ty, &identifier(&member.name)));
         text

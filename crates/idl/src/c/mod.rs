@@ -20,8 +20,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::diagnostic::{MAX_ERRORS, visible};
 use crate::limits;
 use crate::model::{
-    Annotation, Bitmask, Bitset, Definition, DefinitionId, DefinitionKind, Enum, Model, Position,
-    Primitive, Type, Value,
+    Bitmask, Bitset, Definition, DefinitionId, DefinitionKind, Enum, Model, Position, Primitive,
+    Type, Value,
 };
 use crate::rust::Refusal;
 use crate::services::Services;
@@ -129,7 +129,6 @@ impl<'m> C<'m> {
         if self.hidden.contains(&id) {
             return Ok(());
         }
-        self.check_annotations(&of.annotations)?;
         let name = names::global(of);
         let (full_name, position) = (&of.full_name, of.position);
         match &of.kind {
@@ -146,14 +145,12 @@ impl<'m> C<'m> {
             }
             DefinitionKind::Enum(of) => {
                 for literal in &of.literals {
-                    self.check_annotations(&literal.annotations)?;
                     self.take(id, format!("{name}_{}", literal.name))?;
                 }
                 self.take(id, format!("{name}_is_literal"))?;
             }
             DefinitionKind::Bitmask(of) => {
                 for flag in &of.flags {
-                    self.check_annotations(&flag.annotations)?;
                     self.take(id, format!("{name}_{}", flag.name))?;
                 }
             }
@@ -211,23 +208,6 @@ impl<'m> C<'m> {
         Err(self.refuse(position, message, "rename one of them"))
     }
 
-    fn check_annotations(&mut self, all: &[Annotation]) -> Result<(), Refused> {
-        for annotation in all {
-            let value = annotation.arguments.first().map(|(_, value)| value);
-            let keeps = match annotation.name.as_str() {
-                "try_construct" => {
-                    value != Some(&Value::String("DISCARD".to_owned())) && value.is_some()
-                }
-                _ => false,
-            };
-            if keeps {
-                let message = format!("`@{}` is not supported in C yet", annotation.name);
-                return Err(self.refuse(annotation.position, message, "remove it"));
-            }
-        }
-        Ok(())
-    }
-
     fn check_members(&mut self, id: DefinitionId, of: &'m Definition) -> Result<(), Refused> {
         let full_name = &of.full_name;
         match &of.kind {
@@ -255,7 +235,6 @@ impl<'m> C<'m> {
         }
         let mut taken = BTreeSet::new();
         for member in facts::members_of(self.model, &of.kind) {
-            self.check_annotations(&member.annotations)?;
             let name = names::member(&member.name);
             if !taken.insert(name.clone()) {
                 let message = format!("two members of `{full_name}` are `{name}` in C");

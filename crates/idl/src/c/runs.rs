@@ -1,7 +1,7 @@
 //! Members that are read and written together.
 
 use super::facts::{Kind, bitset_bits, bytes_of, kind, primitive_size};
-use crate::model::{Extensibility, Member, Model, Primitive};
+use crate::model::{Extensibility, Member, Model, Primitive, TryConstruct};
 
 /// A member that is a number, or an array of numbers, and always there.
 struct Plain {
@@ -12,7 +12,7 @@ struct Plain {
 }
 
 fn plain(model: &Model, member: &Member) -> Option<Plain> {
-    if member.optional || member.external {
+    if member.optional || member.external || member.try_construct != TryConstruct::Discard {
         return None;
     }
     match kind(model, &member.ty) {

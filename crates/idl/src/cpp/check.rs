@@ -5,9 +5,7 @@ use std::collections::BTreeSet;
 use super::{Cpp, Refused, names};
 use crate::c::facts::{bitset_fields, members_of};
 use crate::diagnostic::MAX_ERRORS;
-use crate::model::{
-    Annotation, Definition, DefinitionId, DefinitionKind, Position, Primitive, Type, Value,
-};
+use crate::model::{Definition, DefinitionId, DefinitionKind, Position, Primitive, Type, Value};
 
 impl<'m> Cpp<'m> {
     /// Finds all that C++ cannot have, and takes the names of everything.
@@ -26,7 +24,6 @@ impl<'m> Cpp<'m> {
         if self.hidden.contains(&id) {
             return Ok(());
         }
-        self.check_annotations(&of.annotations)?;
         let (full_name, position) = (&of.full_name, of.position);
         match &of.kind {
             DefinitionKind::Module(_) | DefinitionKind::Annotation(_) => return Ok(()),
@@ -44,17 +41,11 @@ impl<'m> Cpp<'m> {
             DefinitionKind::Enum(of_enum) => {
                 let scope = name.rsplit_once("::").map_or("", |(scope, _)| scope);
                 for literal in &of_enum.literals {
-                    self.check_annotations(&literal.annotations)?;
                     let literal = names::constant(of, &literal.name);
                     self.take(id, format!("{scope}::{literal}"))?;
                 }
             }
-            DefinitionKind::Bitmask(of) => {
-                self.take(id, format!("{name}Bits"))?;
-                for flag in &of.flags {
-                    self.check_annotations(&flag.annotations)?;
-                }
-            }
+            DefinitionKind::Bitmask(_) => self.take(id, format!("{name}Bits"))?,
             DefinitionKind::Bitset(of) if bitset_fields(self.model, of).is_empty() => {
                 let message = format!("no field of the bitset `{full_name}` has a name");
                 return Err(self.refuse(position, message, "name one"));
@@ -77,23 +68,6 @@ impl<'m> Cpp<'m> {
             false => format!("`{full_name}` and `{other}` both have `{name}` in C++"),
         };
         Err(self.refuse(position, message, "rename one of them"))
-    }
-
-    fn check_annotations(&mut self, all: &[Annotation]) -> Result<(), Refused> {
-        for annotation in all {
-            let value = annotation.arguments.first().map(|(_, value)| value);
-            let keeps = match annotation.name.as_str() {
-                "try_construct" => {
-                    value != Some(&Value::String("DISCARD".to_owned())) && value.is_some()
-                }
-                _ => false,
-            };
-            if keeps {
-                let message = format!("`@{}` is not supported in C++ yet", annotation.name);
-                return Err(self.refuse(annotation.position, message, "remove it"));
-            }
-        }
-        Ok(())
     }
 
     fn check_members(&mut self, id: DefinitionId, of: &'m Definition) -> Result<(), Refused> {
@@ -133,7 +107,6 @@ impl<'m> Cpp<'m> {
         }
         let class = names::path(self.model, of).pop().unwrap_or_default();
         for member in members_of(self.model, &of.kind) {
-            self.check_annotations(&member.annotations)?;
             let name = names::identifier(&member.name);
             if name == class {
                 let message = format!("a member of `{full_name}` is called as that is");

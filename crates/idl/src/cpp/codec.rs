@@ -5,7 +5,7 @@ use crate::c::facts::{Kind, initial_case, kind, length_code, members_for, non_se
 use crate::c::idl;
 use crate::c::runs::{parts, wire};
 use crate::c::text::literal;
-use crate::model::{Case, DefinitionId, Extensibility, Member, Struct, Type, Union};
+use crate::model::{Case, DefinitionId, Extensibility, Member, Struct, TryConstruct, Type, Union};
 
 impl<'m> Cpp<'m> {
     /// What is known of a struct, and its functions.
@@ -335,22 +335,47 @@ impl<'m> Cpp<'m> {
     }
 
     fn decode_present(&mut self, of: DefinitionId, member: &Member, key: bool) {
+        if member.try_construct != TryConstruct::UseDefault {
+            return self.decode_there(of, member, key);
+        }
+        self.functions.open("{");
+        self.functions
+            .line("const bool outer = tw_cdr_begin_try(r);");
+        self.decode_there(of, member, key);
+        let reset = self.reset(member);
+        self.functions.when("tw_cdr_end_try(r, outer)", &reset);
+        self.functions.close("}");
+    }
+
+    fn decode_there(&mut self, of: DefinitionId, member: &Member, key: bool) {
+        let (codec, cut) = self.reading_codec(member);
+        let value = place(member);
         let fail = self.unread(of, &member.name);
-        let (codec, value) = (self.member_codec(member), place(member));
         let call = match member.optional {
             true => format!("!read_present<{codec}, {key}>(r, {value})"),
             false => format!("!{codec}::read<{key}>(r, {value})"),
         };
         self.functions.when(&call, &fail);
+        if let Some(bound) = cut {
+            let star = if member.optional { "*" } else { "" };
+            let star = format!("{star}{}", if member.external { "*" } else { "" });
+            self.functions
+                .line(&format!("trim({star}{value}, {bound});"));
+        }
+    }
+
+    /// The codec by which a member is read, and what it is cut to after that.
+    fn reading_codec(&self, member: &Member) -> (String, Option<u32>) {
+        match member.try_construct {
+            TryConstruct::Trim => self.trimming_codec(member),
+            _ => (self.member_codec(member), None),
+        }
     }
 
     /// A member of a struct that is not mutable.
     fn decode_member(&mut self, of: DefinitionId, member: &Member, kind: Extensibility, key: bool) {
         if member.optional {
-            let fail = self.unread(of, &member.name);
-            let (codec, value, id) = (self.member_codec(member), place(member), member.id);
-            let call = format!("!read_optional<{codec}, {key}>(r, &scope, {id}, {value})");
-            return self.functions.when(&call, &fail);
+            return self.decode_optional(of, member, key);
         }
         if kind == Extensibility::Final {
             return self.decode_present(of, member, key);
@@ -361,6 +386,30 @@ impl<'m> Cpp<'m> {
         let reset = self.reset(member);
         self.functions.line(&reset);
         self.functions.close("}");
+    }
+
+    fn decode_optional(&mut self, of: DefinitionId, member: &Member, key: bool) {
+        let fail = self.unread(of, &member.name);
+        let (codec, cut) = self.reading_codec(member);
+        let (value, id) = (place(member), member.id);
+        let call = format!("!read_optional<{codec}, {key}>(r, &scope, {id}, {value})");
+        let is_tried = member.try_construct == TryConstruct::UseDefault;
+        if is_tried {
+            self.functions.open("{");
+            self.functions
+                .line("const bool outer = tw_cdr_begin_try(r);");
+        }
+        self.functions.when(&call, &fail);
+        if let Some(bound) = cut {
+            let star = if member.external { "**" } else { "*" };
+            let trim = format!("trim({star}{value}, {bound});");
+            self.functions.when(&value, &trim);
+        }
+        if is_tried {
+            let reset = self.reset(member);
+            self.functions.when("tw_cdr_end_try(r, outer)", &reset);
+            self.functions.close("}");
+        }
     }
 
     fn decode_run(
@@ -462,6 +511,10 @@ impl<'m> Cpp<'m> {
         let is_mutable = of.extensibility == Extensibility::Mutable;
         let codec = self.codec(&of.discriminator);
         let discriminator = self.ty(&of.discriminator);
+        let by_enum = matches!(
+            crate::c::facts::kind(self.model, &of.discriminator),
+            Kind::Enum(..)
+        );
         self.begin(id, "decode", key);
         let fail = self.unread(id, "discriminator");
         let text = &mut self.functions;
@@ -477,9 +530,18 @@ impl<'m> Cpp<'m> {
         if is_mutable {
             text.when("!tw_cdr_enter_discriminator(r, &scope, &member)", &fail);
         }
+        // Of a literal that is not known it is not known either what follows.
+        if by_enum {
+            text.line("const bool tried = tw_cdr_begin_try(r);");
+        }
         text.when(&format!("!{codec}::read<{key}>(r, d)"), &fail);
         if is_mutable {
             text.line("tw_cdr_leave_member(r, &member);");
+        }
+        if by_enum {
+            let unread = fail.trim_start_matches("return ");
+            let skip = format!("return tw_cdr_skip_union(r, {kind}, &scope) || {unread}");
+            text.when("tw_cdr_end_try(r, tried)", &skip);
         }
         self.charge_case(of);
         self.functions.line("v._d(d);");

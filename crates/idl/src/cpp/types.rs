@@ -1,7 +1,7 @@
 //! Types, their codecs in `tickwire/cdr.hpp`, and values.
 
 use super::{Cpp, names};
-use crate::c::facts::{Kind, bitset_bits, bytes_of, kind, primitive_size};
+use crate::c::facts::{Kind, bitset_bits, bytes_of, kind, primitive_size, trimmed};
 use crate::c::text::{character, literal};
 use crate::c::{float, integer};
 use crate::model::{DefinitionId, DefinitionKind, Member, Primitive, Type, Value};
@@ -85,7 +85,11 @@ impl Cpp<'_> {
 
     /// What encodes values of a type.
     pub(super) fn codec(&self, ty: &Type) -> String {
-        match kind(self.model, ty) {
+        self.codec_of(kind(self.model, ty))
+    }
+
+    fn codec_of(&self, kind: Kind<'_>) -> String {
+        match kind {
             Kind::Primitive(primitive) => format!("Number<{}>", names::primitive(primitive)),
             Kind::String(bound) => format!("Text<{bound}>"),
             Kind::WString(bound) => format!("WideText<{bound}>"),
@@ -117,6 +121,22 @@ impl Cpp<'_> {
         match member.external {
             true => format!("External<{}>", self.codec(&member.ty)),
             false => self.codec(&member.ty),
+        }
+    }
+
+    /// The codec by which a member is read of which the beginning is kept, and its bound, where that is cut after that.
+    pub(super) fn trimming_codec(&self, member: &Member) -> (String, Option<u32>) {
+        let (kind, bound) = trimmed(kind(self.model, &member.ty));
+        let (codec, cut) = match kind {
+            Kind::Map(key, value, _) => {
+                let (key, value) = (self.codec(key), self.codec(value));
+                (format!("Map<{key}, {value}, 0, {bound}>"), None)
+            }
+            other => (self.codec_of(other), Some(bound).filter(|bound| *bound > 0)),
+        };
+        match member.external {
+            true => (format!("External<{codec}>"), cut),
+            false => (codec, cut),
         }
     }
 

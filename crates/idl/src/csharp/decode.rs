@@ -5,20 +5,33 @@ use super::types::{
     declared, initial, initial_member, is_primitive, is_value, name, new_array, support,
 };
 use super::{CSharp, types};
-use crate::c::facts::{Kind, kind, members_for, non_serialized};
+use crate::c::facts::{Kind, kind, members_for, non_serialized, trimmed};
 use crate::c::runs::{parts, wire};
 use crate::c::text::Text;
-use crate::model::{DefinitionId, Extensibility, Member, Primitive, Struct, Type, Union};
+use crate::model::{
+    DefinitionId, Extensibility, Member, Primitive, Struct, TryConstruct, Type, Union,
+};
 
 /// How a member is read: the member, for errors, and whether there is its key alone.
 struct How {
     path: String,
     key: bool,
+    /// Whether the beginning is kept of what has more than its bound allows.
+    trim: bool,
 }
 
 impl How {
     fn fail(&self) -> String {
         format!("return r.Unread({});", self.path)
+    }
+
+    /// How what is in the member is read.
+    fn inside(&self, key: bool) -> Self {
+        Self {
+            path: self.path.clone(),
+            key,
+            trim: false,
+        }
     }
 }
 
@@ -213,8 +226,8 @@ impl<'m> CSharp<'m> {
         text.open("{");
         text.line(&format!("{of} {number} = ({of}){get};"));
         text.when(
-            &format!("!{support}.IsLiteral({number})"),
-            &format!("return r.Reject({STATUS}.Literal, {});", how.path),
+            &format!("!{support}.IsLiteral({number}) && !r.NotConstructed({STATUS}.Literal)"),
+            &how.fail(),
         );
         text.line(&format!("{to} = {number};"));
         text.close("}");
@@ -225,6 +238,7 @@ impl<'m> CSharp<'m> {
         How {
             path: self.path(&member.name),
             key,
+            trim: member.try_construct == TryConstruct::Trim,
         }
     }
 
@@ -259,6 +273,25 @@ impl<'m> CSharp<'m> {
 
     /// Statements that read a member that is there.
     fn decode_target(&mut self, text: &mut Text, member: &'m Member, value: &str, how: &How) {
+        self.tried(text, member, |c, text| {
+            c.decode_present(text, member, value, how)
+        });
+    }
+
+    /// Statements that read a member, and others that make it what it is at first if its type cannot hold what there is.
+    fn tried(&mut self, text: &mut Text, member: &Member, read: impl FnOnce(&mut Self, &mut Text)) {
+        if member.try_construct != TryConstruct::UseDefault {
+            return read(self, text);
+        }
+        text.open("{");
+        text.line("bool outer = r.BeginTry();");
+        read(self, text);
+        let reset = self.reset(member);
+        text.when("r.EndTry(outer)", &reset);
+        text.close("}");
+    }
+
+    fn decode_present(&mut self, text: &mut Text, member: &'m Member, value: &str, how: &How) {
         if !member.optional {
             return self.decode(text, &member.ty, value, how);
         }
@@ -313,14 +346,49 @@ impl<'m> CSharp<'m> {
         name: &str,
     ) {
         let path = self.path(name);
-        self.decode(text, ty, value, &How { path, key: false });
+        let how = How {
+            path,
+            key: false,
+            trim: false,
+        };
+        self.decode(text, ty, value, &how);
     }
 
     /// Statements that read a value into a variable.
     fn decode(&mut self, text: &mut Text, ty: &'m Type, value: &str, how: &How) {
+        if how.trim {
+            return self.decode_trimmed(text, ty, value, how);
+        }
+        self.decode_kind(text, &kind(self.model, ty), (ty, 0), value, how);
+    }
+
+    /// The same of what keeps its beginning.
+    fn decode_trimmed(&mut self, text: &mut Text, ty: &'m Type, value: &str, how: &How) {
+        let (kind, bound) = trimmed(kind(self.model, ty));
+        self.decode_kind(text, &kind, (ty, bound), value, &how.inside(how.key));
+        let function = match kind {
+            _ if bound == 0 => return,
+            Kind::String(_) => "Utf8",
+            Kind::WString(_) => "Utf16",
+            Kind::Sequence(..) => "First",
+            _ => return,
+        };
+        text.line(&format!(
+            "{value} = {CDR}.Trimmed.{function}({value}, {bound});"
+        ));
+    }
+
+    /// The same of a type of that kind; `keep` is how many entries of a map are kept, 0 for all.
+    fn decode_kind(
+        &mut self,
+        text: &mut Text,
+        kind: &Kind<'m>,
+        (ty, keep): (&'m Type, u32),
+        value: &str,
+        how: &How,
+    ) {
         let fail = how.fail();
-        let kind = kind(self.model, ty);
-        match &kind {
+        match kind {
             Kind::String(bound) => {
                 text.when(&format!("!r.ReadString(ref {value}, {bound})"), &fail);
             }
@@ -344,7 +412,9 @@ impl<'m> CSharp<'m> {
                 );
             }
             Kind::Sequence(element, bound) => self.decode_list(text, element, *bound, value, how),
-            Kind::Map(key, of, bound) => self.decode_map(text, (key, of), *bound, value, how),
+            Kind::Map(key, of, bound) => {
+                self.decode_map(text, (key, of), (*bound, keep), value, how);
+            }
             Kind::Array(element, dimensions) => {
                 if is_primitive(self.model, element) {
                     let all = self.all_of(element);
@@ -371,7 +441,7 @@ impl<'m> CSharp<'m> {
                 text.when(&format!("!r.Read{function}(out {value})"), &fail);
             }
             _ => {
-                let Some((function, of, _)) = self.number(&kind) else {
+                let Some((function, of, _)) = self.number(kind) else {
                     return;
                 };
                 let number = self.enter().replace('i', "n");
@@ -379,9 +449,9 @@ impl<'m> CSharp<'m> {
                 text.line(&format!("{of} {number};"));
                 text.when(&format!("!r.Read{function}(out {number})"), &fail);
                 match kind {
-                    Kind::Enum(id, _) => self.set_literal(text, id, &number, value, how),
+                    Kind::Enum(id, _) => self.set_literal(text, *id, &number, value, how),
                     Kind::Bitset(id, _) => {
-                        let of = name(self.model, id);
+                        let of = name(self.model, *id);
                         text.line(&format!("{value} = new {of}({number});"));
                     }
                     _ => text.line(&format!(
@@ -464,7 +534,7 @@ impl<'m> CSharp<'m> {
         &mut self,
         text: &mut Text,
         (key, of): (&'m Type, &'m Type),
-        bound: u32,
+        (bound, keep): (u32, u32),
         value: &str,
         how: &How,
     ) {
@@ -476,10 +546,7 @@ impl<'m> CSharp<'m> {
             .saturating_add(self.facts.least(self.model, of));
         let weight = self.weights.element(self.model, key) + self.weights.element(self.model, of);
         let weight = (weight + 16).min(i32::MAX as u64);
-        let how = How {
-            path: how.path.clone(),
-            key: false,
-        };
+        let how = how.inside(false);
         let (scope, length) = self.enter_elements(text, (least, weight), (bound, primitive), &how);
         let (key_type, of_type) = (declared(self.model, key), declared(self.model, of));
         let map = format!("global::System.Collections.Generic.Dictionary<{key_type}, {of_type}>");
@@ -500,7 +567,11 @@ impl<'m> CSharp<'m> {
         text.line(&format!("{of_type} {at} = default({of_type});"));
         self.decode(text, key, &key_at, &how);
         self.decode(text, of, &at, &how);
-        text.line(&format!("{value}[{key_at}] = {at};"));
+        let put = format!("{value}[{key_at}] = {at};");
+        match keep {
+            0 => text.line(&put),
+            keep => text.when(&format!("{i} < {keep}"), &put),
+        }
         text.close("}");
         text.line(&format!("r.Leave(ref {scope});"));
         text.close("}");
@@ -534,13 +605,29 @@ impl<'m> CSharp<'m> {
         let how = How {
             path: self.path("discriminator"),
             key,
+            trim: false,
         };
         if is_mutable {
             text.when("!r.EnterDiscriminator(ref scope, out member)", &how.fail());
         }
+        // Of a literal that is not known it is not known either what follows.
+        let by_enum = matches!(
+            crate::c::facts::kind(self.model, &of.discriminator),
+            Kind::Enum(..)
+        );
+        if by_enum {
+            text.line("bool tried = r.BeginTry();");
+        }
         self.decode(text, &of.discriminator, "d", &how);
         if is_mutable {
             text.line("r.LeaveMember(ref member);");
+        }
+        if by_enum {
+            let path = &how.path;
+            text.when(
+                "r.EndTry(tried)",
+                &format!("return r.SkipUnion({kind}, ref scope) || r.Unread({path});"),
+            );
         }
         text.line("value.Discriminator = d;");
         let skip = "!r.SkipMembers(ref scope)";
@@ -579,7 +666,9 @@ impl<'m> CSharp<'m> {
 
     fn decode_property(&mut self, text: &mut Text, member: &'m Member, how: &How) {
         let value = self.place(member);
-        self.decode_apart(text, &member.ty, &value, Some(&value), how);
+        self.tried(text, member, |c, text| {
+            c.decode_apart(text, &member.ty, &value, Some(&value), how);
+        });
     }
 
     /// The member of a mutable union, which may be missing.

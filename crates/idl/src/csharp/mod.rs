@@ -18,8 +18,8 @@ use crate::c::text::Text;
 use crate::diagnostic::{MAX_ERRORS, visible};
 use crate::limits;
 use crate::model::{
-    Annotation, Bitmask, Bitset, Definition, DefinitionId, DefinitionKind, Enum, Member, Model,
-    Position, Primitive, Type, Value,
+    Bitmask, Bitset, Definition, DefinitionId, DefinitionKind, Enum, Member, Model, Position,
+    Primitive, Type, Value,
 };
 use crate::rust::Refusal;
 use crate::services::Services;
@@ -122,7 +122,6 @@ impl<'m> CSharp<'m> {
         if self.hidden.contains(&id) {
             return Ok(());
         }
-        self.check_annotations(&of.annotations)?;
         let (full_name, position) = (&of.full_name, of.position);
         if of.scope.is_none() && matches!(of.name.as_str(), "System" | "Tickwire") {
             let message = format!("`{full_name}` is the name of another namespace in C#");
@@ -151,17 +150,7 @@ impl<'m> CSharp<'m> {
         }
         self.take(id, names::global(self.model, of, ""))?;
         match &of.kind {
-            DefinitionKind::Enum(of_enum) => {
-                for literal in &of_enum.literals {
-                    self.check_annotations(&literal.annotations)?;
-                }
-                self.take(id, names::global(self.model, of, "Support"))?;
-            }
-            DefinitionKind::Bitmask(of) => {
-                for flag in &of.flags {
-                    self.check_annotations(&flag.annotations)?;
-                }
-            }
+            DefinitionKind::Bitmask(_) => {}
             DefinitionKind::Bitset(of_bits) => {
                 let mut taken = BTreeSet::new();
                 for field in bitset_fields(self.model, of_bits) {
@@ -194,23 +183,6 @@ impl<'m> CSharp<'m> {
         Err(self.refuse(position, message, "rename one of them"))
     }
 
-    fn check_annotations(&mut self, all: &[Annotation]) -> Result<(), Refused> {
-        for annotation in all {
-            let value = annotation.arguments.first().map(|(_, value)| value);
-            let keeps = match annotation.name.as_str() {
-                "try_construct" => {
-                    value != Some(&Value::String("DISCARD".to_owned())) && value.is_some()
-                }
-                _ => false,
-            };
-            if keeps {
-                let message = format!("`@{}` is not supported in C# yet", annotation.name);
-                return Err(self.refuse(annotation.position, message, "remove it"));
-            }
-        }
-        Ok(())
-    }
-
     fn check_members(&mut self, id: DefinitionId, of: &'m Definition) -> Result<(), Refused> {
         let full_name = &of.full_name;
         match &of.kind {
@@ -241,7 +213,6 @@ impl<'m> CSharp<'m> {
         }
         let mut taken = BTreeSet::new();
         for member in facts::members_of(self.model, &of.kind) {
-            self.check_annotations(&member.annotations)?;
             // Those of a base may be checked later.
             let owned = self.owners.contains_key(&std::ptr::from_ref(member));
             let name = self.name_in(&member.name, owned.then_some(id));

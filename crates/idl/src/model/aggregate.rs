@@ -100,12 +100,26 @@ pub struct Member {
     /// `@non_serialized`: the member is in values, and neither in samples nor in the type that peers are told of. Never of
     /// a key, nor of a member of a union.
     pub non_serialized: bool,
+    /// `@try_construct`; never of a key other than the first.
+    pub try_construct: TryConstruct,
     /// `@default`
     pub default: Option<Value>,
     /// `@range`, `@min` and `@max`
     pub range: Range,
     /// `@unit`
     pub unit: Option<String>,
+}
+
+/// What a reader does with a value that the member's type cannot hold (XTypes 1.3 §7.2.2.7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum TryConstruct {
+    /// `DISCARD`: what the member is in cannot be had either.
+    #[default]
+    Discard,
+    /// `USE_DEFAULT`: the member is its default.
+    UseDefault,
+    /// `TRIM`: of a text, sequence or map the beginning is kept.
+    Trim,
 }
 
 /// Where the id of a member comes from.

@@ -14,7 +14,7 @@ use std::fmt;
 
 pub use aggregate::{
     AutoId, Bitfield, Bitmask, Bitset, Case, Enum, Extensibility, Flag, IdSource, Literal, Member,
-    Range, Struct, Union,
+    Range, Struct, TryConstruct, Union,
 };
 pub use interface::{Attribute, Direction, Interface, Operation, Parameter};
 pub use value::Value;

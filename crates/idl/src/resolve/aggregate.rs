@@ -9,7 +9,7 @@ use crate::hash::member_id;
 use crate::limits;
 use crate::model::{
     AutoId, Case, DefinitionId, DefinitionKind, Extensibility, IdSource, Member, Primitive, Range,
-    Struct, Type, Union, Value,
+    Struct, TryConstruct, Type, Union, Value,
 };
 use crate::source::Span;
 use crate::syntax::{self, Head, Name, Path, TypeSpec};
@@ -146,6 +146,11 @@ impl Resolver<'_> {
                 let problem = self.context.error(span, UNSERIALIZED_KEY);
                 problem.help("remove @non_serialized, or @key: every sample has its key");
             }
+            if applied.key && applied.try_construct != TryConstruct::Discard {
+                let span = member.ty.span;
+                let problem = self.context.error(span, TRIED_KEY);
+                problem.help("remove @try_construct, or @key: every sample has its key");
+            }
         }
         if let Some(first) = all.first()
             && !inherits
@@ -212,6 +217,7 @@ impl Resolver<'_> {
             external: applied.external,
             must_understand: applied.must_understand,
             non_serialized: applied.non_serialized,
+            try_construct: applied.try_construct,
             default,
             range,
             unit: applied.unit.clone(),
@@ -291,6 +297,12 @@ impl Resolver<'_> {
         cases: &[syntax::Case],
     ) -> Result<()> {
         let switch = self.annotations(switch, Place::DISCRIMINATOR);
+        // Its default would select a member of another type than what follows is of.
+        if switch.try_construct != TryConstruct::Discard {
+            let message = "a discriminator is what its sample says";
+            let problem = self.context.error(discriminator.span, message);
+            problem.help("write @try_construct before the member that is of this union");
+        }
         let ty = self.discriminator(discriminator);
         let (id, applied) = self.define(head, name, Place::UNION, super::unknown_union())?;
         self.ahead.insert(id, name.span);
@@ -424,6 +436,8 @@ impl Resolver<'_> {
 
 /// What is wrong with a key that samples do not have.
 pub(super) const UNSERIALIZED_KEY: &str = "a key cannot be left out of samples";
+/// What is wrong with a key that a reader makes up.
+pub(super) const TRIED_KEY: &str = "a key cannot be a default or a part of what a sample says";
 
 /// What a member may be.
 struct Allow {

@@ -3,7 +3,8 @@
 use super::scope::Entry;
 use super::{Resolver, Result, Wrong};
 use crate::model::{
-    Annotation, AutoId, DefinitionId, DefinitionKind, Extensibility, Primitive, Type, Value,
+    Annotation, AutoId, DefinitionId, DefinitionKind, Extensibility, Primitive, TryConstruct, Type,
+    Value,
 };
 use crate::near::distance;
 use crate::source::Span;
@@ -63,6 +64,7 @@ pub(super) struct Applied {
     pub(super) external: bool,
     pub(super) must_understand: bool,
     pub(super) non_serialized: bool,
+    pub(super) try_construct: TryConstruct,
     pub(super) nested: Option<bool>,
     pub(super) default_nested: Option<bool>,
     pub(super) extensibility: Option<Extensibility>,
@@ -157,6 +159,17 @@ impl Resolver<'_> {
             "non_serialized" => applied.non_serialized = self.flag(first)?,
             "default_literal" => applied.default_literal = self.flag(first)?,
             "oneway" => applied.oneway = self.flag(first)?,
+            "try_construct" => {
+                let kinds = [
+                    ("DISCARD", TryConstruct::Discard),
+                    ("USE_DEFAULT", TryConstruct::UseDefault),
+                    ("TRIM", TryConstruct::Trim),
+                ];
+                applied.try_construct = match first {
+                    None => TryConstruct::UseDefault,
+                    Some(_) => self.choice(annotation, first, &kinds)?,
+                };
+            }
             "nested" => applied.nested = Some(self.flag(first)?),
             "topic" => applied.nested = Some(false),
             "default_nested" => applied.default_nested = Some(self.flag(first)?),
@@ -528,6 +541,11 @@ const STANDARD: &[Standard] = &[
     standard("external", MEMBERS, &["value"]),
     standard("must_understand", Place::MEMBER.0, &["value"]),
     standard("non_serialized", Place::MEMBER.0, &["value"]),
+    standard(
+        "try_construct",
+        MEMBERS | Place::DISCRIMINATOR.0,
+        &["value"],
+    ),
     standard("id", MEMBERS, &["value"]),
     standard("hashid", MEMBERS, &["value"]),
     standard("default", MEMBERS, &["value"]),
@@ -569,7 +587,6 @@ const KEPT: &[&str] = &[
     "data_representation",
     "ignore_literal_names",
     "service",
-    "try_construct",
 ];
 /// The largest member id that XTypes leaves to users.
 pub(super) const MAX_ID: u32 = 0x0fff_fffe;

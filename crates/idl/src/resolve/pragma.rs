@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use super::Resolver;
-use super::aggregate::UNSERIALIZED_KEY;
+use super::aggregate::{TRIED_KEY, UNSERIALIZED_KEY};
 use super::scope::Entry;
-use crate::model::{DefinitionId, DefinitionKind, Struct};
+use crate::model::{DefinitionId, DefinitionKind, Struct, TryConstruct};
 use crate::preprocess::Context;
 use crate::source::Span;
 use crate::syntax::{Name, Path};
@@ -117,15 +117,20 @@ impl Resolver<'_> {
             for key in &pragma.keys {
                 let member = index.get(&*key.text);
                 match member.and_then(|index| of.members.get_mut(*index)) {
-                    Some(member) if !member.optional && !member.non_serialized => {
+                    Some(member)
+                        if !member.optional
+                            && !member.non_serialized
+                            && member.try_construct == TryConstruct::Discard =>
+                    {
                         member.key = true;
                     }
                     // It may be what was not understood.
                     None if !self.is_whole => {}
                     found => {
-                        let unfit = found.map(|member| match member.optional {
-                            true => ("a key cannot be optional", "remove @optional"),
-                            false => (UNSERIALIZED_KEY, "remove @non_serialized"),
+                        let unfit = found.map(|member| match member {
+                            it if it.optional => ("a key cannot be optional", "remove @optional"),
+                            it if it.non_serialized => (UNSERIALIZED_KEY, "remove @non_serialized"),
+                            _ => (TRIED_KEY, "remove @try_construct"),
                         });
                         wrong_key(self.context, key, &definition.full_name, of, unfit);
                     }

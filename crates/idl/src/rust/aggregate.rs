@@ -6,7 +6,8 @@ use super::names::{self, camel, derived_member, snake};
 use super::{Refused, Rust, extensibility};
 use crate::hash::member_id;
 use crate::model::{
-    AutoId, Definition, Extensibility, IdSource, Member, Position, Struct, Union, Value,
+    AutoId, Definition, Extensibility, IdSource, Member, Position, Struct, TryConstruct, Union,
+    Value,
 };
 
 impl Rust<'_> {
@@ -92,7 +93,7 @@ impl Rust<'_> {
         self.text.doc(&doc);
     }
 
-    /// That no two members have one name in Rust, and none an annotation that is not supported.
+    /// That no two members have one name in Rust.
     fn check_members(
         &mut self,
         definition: &Definition,
@@ -101,7 +102,6 @@ impl Rust<'_> {
     ) -> Result<(), Refused> {
         let mut taken: BTreeSet<String> = BTreeSet::new();
         for member in members {
-            self.check_annotations(&member.annotations)?;
             if !taken.insert(to_rust(&member.name)) {
                 let (name, shown) = (&definition.full_name, to_rust(&member.name));
                 let message = format!("two members of `{name}` are `{shown}` in Rust");
@@ -124,6 +124,11 @@ impl Rust<'_> {
         arguments.extend(member.key.then(|| "key".to_owned()));
         arguments.extend(member.must_understand.then(|| "must_understand".to_owned()));
         arguments.extend(member.non_serialized.then(|| "non_serialized".to_owned()));
+        match member.try_construct {
+            TryConstruct::Discard => {}
+            TryConstruct::UseDefault => arguments.push("try_construct = use_default".to_owned()),
+            TryConstruct::Trim => arguments.push("try_construct = trim".to_owned()),
+        }
         match &member.id_source {
             IdSource::Hash(text) if text.is_empty() => arguments.push("hash_id".to_owned()),
             IdSource::Hash(text) => arguments.push(format!("hash_id = {text:?}")),

@@ -13,8 +13,8 @@ use crate::c::facts::bitset_fields;
 use crate::diagnostic::{MAX_ERRORS, visible};
 use crate::limits;
 use crate::model::{
-    Annotation, Bitset, Definition, DefinitionId, DefinitionKind, Enum, Extensibility, Model,
-    Position, Primitive, Type, Value,
+    Bitset, Definition, DefinitionId, DefinitionKind, Enum, Extensibility, Model, Position,
+    Primitive, Type, Value,
 };
 use crate::services::Services;
 
@@ -135,7 +135,6 @@ impl Rust<'_> {
 
     fn definition(&mut self, id: DefinitionId) -> Result<(), Refused> {
         let definition = self.model.definition(id);
-        self.check_annotations(&definition.annotations)?;
         match &definition.kind {
             DefinitionKind::Module(inner) => {
                 self.begin(definition);
@@ -183,23 +182,6 @@ impl Rust<'_> {
         if let Some(doc) = &definition.doc {
             self.text.doc(doc);
         }
-    }
-
-    fn check_annotations(&mut self, all: &[Annotation]) -> Result<(), Refused> {
-        for annotation in all {
-            let value = annotation.arguments.first().map(|(_, value)| value);
-            let keeps = match annotation.name.as_str() {
-                "try_construct" => {
-                    value != Some(&Value::String("DISCARD".to_owned())) && value.is_some()
-                }
-                _ => false,
-            };
-            if keeps {
-                let message = format!("`@{}` is not supported in Rust yet", annotation.name);
-                return Err(self.refuse(annotation.position, message, "remove it"));
-            }
-        }
-        Ok(())
     }
 
     fn constant(
@@ -265,7 +247,6 @@ impl Rust<'_> {
     fn enumeration(&mut self, definition: &Definition, of: &Enum) -> Result<(), Refused> {
         let mut taken: BTreeSet<String> = BTreeSet::new();
         for literal in &of.literals {
-            self.check_annotations(&literal.annotations)?;
             if !taken.insert(camel(&literal.name)) {
                 let message = format!(
                     "two literals of `{}` are `{}` in Rust",
@@ -319,7 +300,6 @@ impl Rust<'_> {
         };
         let mut taken: BTreeSet<String> = BTreeSet::new();
         for flag in &of.flags {
-            self.check_annotations(&flag.annotations)?;
             if flag.name.starts_with("r#") || !taken.insert(flag.name.clone()) {
                 let message = format!("two flags are `{}` in Rust", flag.name);
                 return Err(self.refuse(flag.position, message, "rename one of them"));

@@ -310,10 +310,8 @@ bool defaults_Order_decode(defaults_Order *value, tw_cdr_reader *r)
             int32_t number;
             if (!tw_cdr_read_int32(r, &number))
                 return tw_cdr_unread(r, "defaults::Order.side");
-            if (!defaults_Side_is_literal(number)) {
-                tw_cdr_reject(r, TW_CDR_LITERAL);
+            if (!defaults_Side_is_literal(number) && !tw_cdr_not_constructed(r, TW_CDR_LITERAL))
                 return tw_cdr_unread(r, "defaults::Order.side");
-            }
             value->side = (defaults_Side)number;
         }
     } else {

@@ -375,8 +375,8 @@ namespace defaults
                         return r.Unread("defaults::Order.side");
                     {
                         global::defaults.Side i2 = (global::defaults.Side)n1;
-                        if (!global::defaults.SideSupport.IsLiteral(i2))
-                            return r.Reject(global::Tickwire.Cdr.CdrStatus.Literal, "defaults::Order.side");
+                        if (!global::defaults.SideSupport.IsLiteral(i2) && !r.NotConstructed(global::Tickwire.Cdr.CdrStatus.Literal))
+                            return r.Unread("defaults::Order.side");
                         value.side = i2;
                     }
                 }

@@ -84,10 +84,8 @@ bool enums_Order_decode(enums_Order *value, tw_cdr_reader *r)
         if (!tw_cdr_read_int8(r, &small))
             return tw_cdr_unread(r, "enums::Order.side");
         number = small;
-        if (!enums_Side_is_literal(number)) {
-            tw_cdr_reject(r, TW_CDR_LITERAL);
+        if (!enums_Side_is_literal(number) && !tw_cdr_not_constructed(r, TW_CDR_LITERAL))
             return tw_cdr_unread(r, "enums::Order.side");
-        }
         value->side = (enums_Side)number;
     }
     if (!tw_cdr_read_int16(r, &value->size))
@@ -106,10 +104,8 @@ bool enums_Order_decode(enums_Order *value, tw_cdr_reader *r)
                 if (!tw_cdr_read_int8(r, &small))
                     return tw_cdr_unread(r, "enums::Order.sides");
                 number = small;
-                if (!enums_Side_is_literal(number)) {
-                    tw_cdr_reject(r, TW_CDR_LITERAL);
+                if (!enums_Side_is_literal(number) && !tw_cdr_not_constructed(r, TW_CDR_LITERAL))
                     return tw_cdr_unread(r, "enums::Order.sides");
-                }
                 value->sides.buffer[i1] = (enums_Side)number;
             }
         }
@@ -126,10 +122,8 @@ bool enums_Order_decode(enums_Order *value, tw_cdr_reader *r)
                 if (!tw_cdr_read_int8(r, &small))
                     return tw_cdr_unread(r, "enums::Order.both");
                 number = small;
-                if (!enums_Side_is_literal(number)) {
-                    tw_cdr_reject(r, TW_CDR_LITERAL);
+                if (!enums_Side_is_literal(number) && !tw_cdr_not_constructed(r, TW_CDR_LITERAL))
                     return tw_cdr_unread(r, "enums::Order.both");
-                }
                 value->both[i1] = (enums_Side)number;
             }
         }

@@ -138,8 +138,8 @@ namespace enums
                     return r.Unread("enums::Order.side");
                 {
                     global::enums.Side i2 = (global::enums.Side)n1;
-                    if (!global::enums.SideSupport.IsLiteral(i2))
-                        return r.Reject(global::Tickwire.Cdr.CdrStatus.Literal, "enums::Order.side");
+                    if (!global::enums.SideSupport.IsLiteral(i2) && !r.NotConstructed(global::Tickwire.Cdr.CdrStatus.Literal))
+                        return r.Unread("enums::Order.side");
                     value.side = i2;
                 }
             }
@@ -163,8 +163,8 @@ namespace enums
                             return r.Unread("enums::Order.sides");
                         {
                             global::enums.Side i3 = (global::enums.Side)n2;
-                            if (!global::enums.SideSupport.IsLiteral(i3))
-                                return r.Reject(global::Tickwire.Cdr.CdrStatus.Literal, "enums::Order.sides");
+                            if (!global::enums.SideSupport.IsLiteral(i3) && !r.NotConstructed(global::Tickwire.Cdr.CdrStatus.Literal))
+                                return r.Unread("enums::Order.sides");
                             e1 = i3;
                         }
                     }
@@ -189,8 +189,8 @@ namespace enums
                             return r.Unread("enums::Order.both");
                         {
                             global::enums.Side i3 = (global::enums.Side)n2;
-                            if (!global::enums.SideSupport.IsLiteral(i3))
-                                return r.Reject(global::Tickwire.Cdr.CdrStatus.Literal, "enums::Order.both");
+                            if (!global::enums.SideSupport.IsLiteral(i3) && !r.NotConstructed(global::Tickwire.Cdr.CdrStatus.Literal))
+                                return r.Unread("enums::Order.both");
                             value.both[i1] = i3;
                         }
                     }

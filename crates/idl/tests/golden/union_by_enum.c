@@ -147,22 +147,24 @@ bool unions_by_enum_BySide_decode(unions_by_enum_BySide *value, tw_cdr_reader *r
 {
     tw_cdr_scope scope;
     unions_by_enum_Side d;
+    bool tried;
     tw_cdr_member member;
     if (!tw_cdr_enter_struct(r, TW_CDR_MUTABLE, &scope))
         return false;
     if (!tw_cdr_enter_discriminator(r, &scope, &member))
         return tw_cdr_unread(r, "unions_by_enum::BySide.discriminator");
+    tried = tw_cdr_begin_try(r);
     {
         int32_t number;
         if (!tw_cdr_read_int32(r, &number))
             return tw_cdr_unread(r, "unions_by_enum::BySide.discriminator");
-        if (!unions_by_enum_Side_is_literal(number)) {
-            tw_cdr_reject(r, TW_CDR_LITERAL);
+        if (!unions_by_enum_Side_is_literal(number) && !tw_cdr_not_constructed(r, TW_CDR_LITERAL))
             return tw_cdr_unread(r, "unions_by_enum::BySide.discriminator");
-        }
         d = (unions_by_enum_Side)number;
     }
     tw_cdr_leave_member(r, &member);
+    if (tw_cdr_end_try(r, tried))
+        return tw_cdr_skip_union(r, TW_CDR_MUTABLE, &scope) || tw_cdr_unread(r, "unions_by_enum::BySide.discriminator");
     if (unions_by_enum_BySide_case(value->_d) != unions_by_enum_BySide_case(d)) {
         switch ((int32_t)d) {
         case unions_by_enum_Side_BUY:
@@ -270,22 +272,24 @@ bool unions_by_enum_BySide_decode_key(unions_by_enum_BySide *value, tw_cdr_reade
 {
     tw_cdr_scope scope;
     unions_by_enum_Side d;
+    bool tried;
     tw_cdr_member member;
     if (!tw_cdr_enter_struct(r, TW_CDR_MUTABLE, &scope))
         return false;
     if (!tw_cdr_enter_discriminator(r, &scope, &member))
         return tw_cdr_unread(r, "unions_by_enum::BySide.discriminator");
+    tried = tw_cdr_begin_try(r);
     {
         int32_t number;
         if (!tw_cdr_read_int32(r, &number))
             return tw_cdr_unread(r, "unions_by_enum::BySide.discriminator");
-        if (!unions_by_enum_Side_is_literal(number)) {
-            tw_cdr_reject(r, TW_CDR_LITERAL);
+        if (!unions_by_enum_Side_is_literal(number) && !tw_cdr_not_constructed(r, TW_CDR_LITERAL))
             return tw_cdr_unread(r, "unions_by_enum::BySide.discriminator");
-        }
         d = (unions_by_enum_Side)number;
     }
     tw_cdr_leave_member(r, &member);
+    if (tw_cdr_end_try(r, tried))
+        return tw_cdr_skip_union(r, TW_CDR_MUTABLE, &scope) || tw_cdr_unread(r, "unions_by_enum::BySide.discriminator");
     if (unions_by_enum_BySide_case(value->_d) != unions_by_enum_BySide_case(d)) {
         switch ((int32_t)d) {
         case unions_by_enum_Side_BUY:

@@ -214,18 +214,21 @@ namespace unions_by_enum
                 return false;
             if (!r.EnterDiscriminator(ref scope, out member))
                 return r.Unread("unions_by_enum::BySide.discriminator");
+            bool tried = r.BeginTry();
             {
                 int n1;
                 if (!r.ReadInt32(out n1))
                     return r.Unread("unions_by_enum::BySide.discriminator");
                 {
                     global::unions_by_enum.Side i2 = (global::unions_by_enum.Side)n1;
-                    if (!global::unions_by_enum.SideSupport.IsLiteral(i2))
-                        return r.Reject(global::Tickwire.Cdr.CdrStatus.Literal, "unions_by_enum::BySide.discriminator");
+                    if (!global::unions_by_enum.SideSupport.IsLiteral(i2) && !r.NotConstructed(global::Tickwire.Cdr.CdrStatus.Literal))
+                        return r.Unread("unions_by_enum::BySide.discriminator");
                     d = i2;
                 }
             }
             r.LeaveMember(ref member);
+            if (r.EndTry(tried))
+                return r.SkipUnion(global::Tickwire.Cdr.Extensibility.Mutable, ref scope) || r.Unread("unions_by_enum::BySide.discriminator");
             value.Discriminator = d;
             switch (d)
             {
@@ -345,18 +348,21 @@ namespace unions_by_enum
                 return false;
             if (!r.EnterDiscriminator(ref scope, out member))
                 return r.Unread("unions_by_enum::BySide.discriminator");
+            bool tried = r.BeginTry();
             {
                 int n1;
                 if (!r.ReadInt32(out n1))
                     return r.Unread("unions_by_enum::BySide.discriminator");
                 {
                     global::unions_by_enum.Side i2 = (global::unions_by_enum.Side)n1;
-                    if (!global::unions_by_enum.SideSupport.IsLiteral(i2))
-                        return r.Reject(global::Tickwire.Cdr.CdrStatus.Literal, "unions_by_enum::BySide.discriminator");
+                    if (!global::unions_by_enum.SideSupport.IsLiteral(i2) && !r.NotConstructed(global::Tickwire.Cdr.CdrStatus.Literal))
+                        return r.Unread("unions_by_enum::BySide.discriminator");
                     d = i2;
                 }
             }
             r.LeaveMember(ref member);
+            if (r.EndTry(tried))
+                return r.SkipUnion(global::Tickwire.Cdr.Extensibility.Mutable, ref scope) || r.Unread("unions_by_enum::BySide.discriminator");
             value.Discriminator = d;
             if (!r.SkipMembers(ref scope))
                 return false;

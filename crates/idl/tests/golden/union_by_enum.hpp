@@ -219,9 +219,12 @@ inline bool Codec<::unions_by_enum::BySide>::decode(::unions_by_enum::BySide &v,
         return false;
     if (!tw_cdr_enter_discriminator(r, &scope, &member))
         return tw_cdr_unread(r, "unions_by_enum::BySide.discriminator");
+    const bool tried = tw_cdr_begin_try(r);
     if (!Enumerated<::unions_by_enum::Side, std::int32_t>::read<false>(r, d))
         return tw_cdr_unread(r, "unions_by_enum::BySide.discriminator");
     tw_cdr_leave_member(r, &member);
+    if (tw_cdr_end_try(r, tried))
+        return tw_cdr_skip_union(r, TW_CDR_MUTABLE, &scope) || tw_cdr_unread(r, "unions_by_enum::BySide.discriminator");
     switch (static_cast<std::int32_t>(d)) {
     case 0:
         break;
@@ -298,9 +301,12 @@ inline bool Codec<::unions_by_enum::BySide>::decode_key(::unions_by_enum::BySide
         return false;
     if (!tw_cdr_enter_discriminator(r, &scope, &member))
         return tw_cdr_unread(r, "unions_by_enum::BySide.discriminator");
+    const bool tried = tw_cdr_begin_try(r);
     if (!Enumerated<::unions_by_enum::Side, std::int32_t>::read<true>(r, d))
         return tw_cdr_unread(r, "unions_by_enum::BySide.discriminator");
     tw_cdr_leave_member(r, &member);
+    if (tw_cdr_end_try(r, tried))
+        return tw_cdr_skip_union(r, TW_CDR_MUTABLE, &scope) || tw_cdr_unread(r, "unions_by_enum::BySide.discriminator");
     switch (static_cast<std::int32_t>(d)) {
     case 0:
         break;

@@ -132,10 +132,8 @@ bool words_Holder_decode(words_Holder *value, tw_cdr_reader *r)
         int32_t number;
         if (!tw_cdr_read_int32(r, &number))
             return tw_cdr_unread(r, "words::Holder.kind");
-        if (!words_volatile_is_literal(number)) {
-            tw_cdr_reject(r, TW_CDR_LITERAL);
+        if (!words_volatile_is_literal(number) && !tw_cdr_not_constructed(r, TW_CDR_LITERAL))
             return tw_cdr_unread(r, "words::Holder.kind");
-        }
         value->kind = (words_volatile)number;
     }
     tw_cdr_leave_struct(r, &scope);

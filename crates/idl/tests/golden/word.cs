@@ -199,8 +199,8 @@ namespace words
                     return r.Unread("words::Holder.kind");
                 {
                     global::words.@volatile i2 = (global::words.@volatile)n1;
-                    if (!global::words.volatileSupport.IsLiteral(i2))
-                        return r.Reject(global::Tickwire.Cdr.CdrStatus.Literal, "words::Holder.kind");
+                    if (!global::words.volatileSupport.IsLiteral(i2) && !r.NotConstructed(global::Tickwire.Cdr.CdrStatus.Literal))
+                        return r.Unread("words::Holder.kind");
                     value.kind = i2;
                 }
             }

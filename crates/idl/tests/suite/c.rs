@@ -183,10 +183,6 @@ fn what_c_cannot_have_is_told_with_its_place() {
             "bitset B { bitfield<4>; };",
             "no field of the bitset `B` has a name",
         ),
-        (
-            "struct S { @try_construct(TRIM) string<3> a; };",
-            "`@try_construct` is not supported in C yet",
-        ),
     ] {
         if expected.is_empty() {
             c(&good(text), "test");

@@ -87,10 +87,6 @@ fn what_cpp_cannot_have_is_told_with_its_place() {
             "bitset B { bitfield<4>; };",
             "no field of the bitset `B` has a name",
         ),
-        (
-            "struct S { @try_construct(TRIM) string<3> a; };",
-            "`@try_construct` is not supported in C++ yet",
-        ),
     ] {
         let told = refused(text);
         assert!(told.contains(expected), "{text}: {told}");

@@ -68,8 +68,16 @@ struct Sequence {
     static void reset(type &values) { values.clear(); }
 };
 
-/* Maps belong to keys as they are. */
-template <class C, class V, std::uint32_t Bound>
+/* Keeps at most so many elements. */
+template <class T>
+void trim(std::vector<T> &values, std::size_t bound)
+{
+    if (values.size() > bound)
+        values.erase(values.begin() + static_cast<std::ptrdiff_t>(bound), values.end());
+}
+
+/* Maps belong to keys as they are. Of one that is read, the first `Keep` entries are kept, 0 for all. */
+template <class C, class V, std::uint32_t Bound, std::uint32_t Keep = 0>
 struct Map {
     using type = std::map<typename C::type, typename V::type>;
     static constexpr std::size_t least = 4, key_least = least;
@@ -104,6 +112,13 @@ struct Map {
             typename C::type key{};
             if (!C::template read<false>(r, key))
                 return false;
+            if (Keep != 0 && i >= Keep) {
+                typename V::type value{};
+                V::reset(value);
+                if (!V::template read<false>(r, value))
+                    return false;
+                continue;
+            }
             auto &value = map[std::move(key)];
             V::reset(value);
             if (!V::template read<false>(r, value))

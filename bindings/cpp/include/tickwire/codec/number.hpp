@@ -197,8 +197,8 @@ struct Enumerated {
     {
         Wire number = 0;
         Number<Wire>::get(r, at, number);
-        if (!Literals<E>::has(number))
-            return tw_cdr_reject(r, TW_CDR_LITERAL);
+        if (!Literals<E>::has(number) && !tw_cdr_not_constructed(r, TW_CDR_LITERAL))
+            return false;
         value = static_cast<E>(number);
         return true;
     }

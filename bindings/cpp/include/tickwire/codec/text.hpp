@@ -64,15 +64,17 @@ struct WideText {
         if (!tw_cdr_read_uint32(r, &size))
             return false;
         const std::size_t length = size / 2;
-        if (size % 2 != 0 || size > r->limit - r->position || (Bound != 0 && length > std::size_t{Bound} + 1))
+        if (size % 2 != 0 || size > r->limit - r->position)
             return tw_cdr_reject(r, TW_CDR_LENGTH);
+        if (Bound != 0 && length > std::size_t{Bound} + 1 && !tw_cdr_not_constructed(r, TW_CDR_LENGTH))
+            return false;
         text.resize(length);
         if (!Number<char16_t>::read_all(r, text.data(), length))
             return false;
         if (length > 0 && text.back() == 0)
             text.pop_back();
-        if (Bound != 0 && text.size() > Bound)
-            return tw_cdr_reject(r, TW_CDR_LENGTH);
+        if (Bound != 0 && text.size() > Bound && !tw_cdr_not_constructed(r, TW_CDR_LENGTH))
+            return false;
         return is_text(text) || tw_cdr_reject(r, TW_CDR_TEXT);
     }
     static void reset(std::u16string &text) { text.clear(); }
@@ -90,6 +92,25 @@ private:
         return true;
     }
 };
+
+/* Keeps at most so many bytes of a string, or units of a wide one, and cuts no character in two. */
+inline void trim(std::string &text, std::size_t bound)
+{
+    if (text.size() <= bound)
+        return;
+    while (bound > 0 && (text[bound] & 0xc0) == 0x80)
+        bound--;
+    text.resize(bound);
+}
+
+inline void trim(std::u16string &text, std::size_t bound)
+{
+    if (text.size() <= bound)
+        return;
+    if (bound > 0 && (text[bound] & 0xfc00) == 0xdc00)
+        bound--;
+    text.resize(bound);
+}
 
 } // namespace cdr
 } // namespace tickwire

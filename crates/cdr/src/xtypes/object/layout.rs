@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use super::cycles::place;
 use super::identifier::primitive_kind;
 use super::*;
+use crate::TryConstruct;
 
 impl Builder<'_> {
     pub(super) fn write_struct(
@@ -232,7 +233,12 @@ fn member_flags(member: &Member) -> u16 {
         (member.must_understand, IS_MUST_UNDERSTAND),
         (member.key, IS_KEY),
     ];
-    TRY_CONSTRUCT_DISCARD | set_of(&flags)
+    let try_construct = match member.try_construct {
+        TryConstruct::Discard => TRY_CONSTRUCT_DISCARD,
+        TryConstruct::UseDefault => TRY_CONSTRUCT_USE_DEFAULT,
+        TryConstruct::Trim => TRY_CONSTRUCT_TRIM,
+    };
+    try_construct | set_of(&flags)
 }
 
 fn extensibility_flag(extensibility: Extensibility) -> u16 {

@@ -179,6 +179,7 @@ fn the_idl_describes_what_is_derived() {
         ("rare", "Wider", derived::<rare::Wider>()),
         ("rare", "Chain", derived::<rare::Chain>()),
         ("rare", "Partly", derived::<rare::Partly>()),
+        ("rare", "OldTried", derived::<rare::OldTried>()),
     ] {
         let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/corpus");
         let text = std::fs::read_to_string(corpus.join(format!("{name}.idl")));

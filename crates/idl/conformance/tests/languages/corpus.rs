@@ -89,6 +89,8 @@ known! {
     "Chain" rare::Chain;
     "Ring" rare::Ring;
     "Partly" rare::Partly;
+    "OldTried" rare::OldTried;
+    "NewTried" rare::NewTried;
     "MiddlewareNewsBrief::MarketData" market_data::middleware_news_brief::MarketData;
     "MiddlewareNewsBrief::QuoteRequest" market_data::middleware_news_brief::QuoteRequest;
     "HelloWorldData::Msg" cyclone::hello_world_data::Msg;
@@ -290,6 +292,24 @@ fn damaged_payloads_are_the_same_in_both_languages(language: Language) {
     );
 }
 
+/// What a type cannot hold becomes a default or a part of it, or the sample is refused, in each language alike.
+fn what_a_type_cannot_hold_is_the_same_in_both_languages(language: Language) {
+    let at = |name| KNOWN.iter().position(|known| known.name == name);
+    let (old, new) = (at("OldTried").expect("one"), at("NewTried").expect("one"));
+    let strategy = (0..2_usize, choices(), damages());
+    check(
+        language,
+        6000,
+        strategy,
+        |peer, (version, choices, damages)| {
+            let mut payload = payload(&KNOWN[new], BOTH[version], choices);
+            agree(peer, old, Form::Sample, &payload)?;
+            damage(&mut payload, damages);
+            agree(peer, old, Form::Sample, &payload)
+        },
+    );
+}
+
 fn payloads_of_other_types_are_the_same_in_both_languages(language: Language) {
     let strategy = (
         0..KNOWN.len(),
@@ -341,6 +361,7 @@ fn any_bytes_are_the_same_in_both_languages(language: Language) {
 in_each_language! {
     values_are_the_same_bytes_in_both_languages
     damaged_payloads_are_the_same_in_both_languages
+    what_a_type_cannot_hold_is_the_same_in_both_languages
     payloads_of_other_types_are_the_same_in_both_languages
     any_bytes_are_the_same_in_both_languages
 }

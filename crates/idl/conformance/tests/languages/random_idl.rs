@@ -224,6 +224,10 @@ fn structure(random: &mut Random, text: &mut String, defined: &mut Defined, name
         if random.chance(8) {
             annotations.push_str("@must_understand ");
         }
+        if !key && random.chance(4) {
+            let action = ["", "(USE_DEFAULT)", "(TRIM)", "(DISCARD)"][random.below(4) as usize];
+            annotations.push_str(&format!("@try_construct{action} "));
+        }
         // Some member is in samples.
         if !key && i > 0 && random.chance(8) {
             annotations.push_str("@non_serialized ");
@@ -273,6 +277,8 @@ fn union(random: &mut Random, text: &mut String, defined: &mut Defined, name: St
             cases.push_str(&format!(" case {}:", labels[i]));
         }
         let external = if random.chance(6) { "@external " } else { "" };
+        let tried = ["", "", "", "@try_construct ", "@try_construct(TRIM) "];
+        let external = format!("{external}{}", random.one(&tried));
         let dimensions = dimensions(random, 6);
         cases.push_str(&format!(" {external}{ty} m{i}{dimensions};"));
         i += 1;
