@@ -550,13 +550,14 @@ impl Union {
         }
         let is_key = form == Form::Key && self.of.discriminator_key;
         // One that is not known is an error, unless it is being tried: then it is not known either what follows.
-        let is_unknown = match &self.discriminator.node {
-            Node::Enum { of, .. } => {
-                let mut literals = of.literals.iter();
-                literals.all(|known| i64::from(known.value) != label)
-            }
-            _ => false,
-        };
+        let is_unknown = reader.is_trying()
+            && match &self.discriminator.node {
+                Node::Enum { of, .. } => {
+                    let mut literals = of.literals.iter();
+                    literals.all(|known| i64::from(known.value) != label)
+                }
+                _ => false,
+            };
         let selected = self.of.case(label).filter(|_| !is_key && !is_unknown);
         let selected = selected.map(|case| case.member.id);
         if is_unknown {

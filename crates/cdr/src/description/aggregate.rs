@@ -48,7 +48,8 @@ pub struct Member {
 /// What a reader makes of a member whose value in a sample its own type cannot hold (`@try_construct`, XTypes 1.3 §7.2.2.7): a
 /// text, sequence or map longer than its bound, a literal that the enumeration does not have, a union whose discriminator
 /// is such a literal, or whatever has such a value in it. Bytes that are no value of any type, such as text that is not
-/// UTF-8, are an error all the same.
+/// UTF-8, are an error all the same, and so is a union by such a literal whose end is not told: a final one, and in XCDR1 an
+/// appendable one. What tells a payload by its description alone, as a filter does, has no value where there was none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum TryConstruct {
     /// What the member is in cannot be had either: of a topic's type, the sample is dropped.

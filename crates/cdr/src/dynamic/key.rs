@@ -134,7 +134,7 @@ fn copy_member(
     let mut found = false;
     if depth == 0 && form == Form::Sample {
         found = find_member(description, key.id, reader, &mut |ty, reader| {
-            skip_value(ty, form, reader, depth + 1)
+            pass_over(ty, form, reader, depth + 1)
         })?;
         if found {
             copy(reader).map_err(|error| error.within(&description.name, key))?;
@@ -142,7 +142,7 @@ fn copy_member(
     } else {
         for_each_member(description, form, reader, &mut |member, reader| {
             if member.id != key.id {
-                return skip_value(&member.ty, form, reader, depth + 1);
+                return pass_over(&member.ty, form, reader, depth + 1);
             }
             found = true;
             copy(reader)
@@ -172,7 +172,7 @@ fn copy_union(
         let (header, ty) = match part {
             Part::Discriminator(ty) => (MemberHeader::of_discriminator(ty.length_code()), ty),
             Part::Member(case) if description.discriminator_key => {
-                return skip_value(&case.member.ty, form, reader, depth + 1);
+                return pass_over(&case.member.ty, form, reader, depth + 1);
             }
             Part::Member(case) => (MemberHeader::from(&case.member), &case.member.ty),
         };
@@ -229,7 +229,16 @@ fn copy_value(
     written.map_err(|error| too_large(error, reader))
 }
 
-/// Passes over a value: at once when its length is known, element by element otherwise.
+/// Passes over a value, whether its type can hold it or not: a reader may make something else of it, and the key is behind it all
+/// the same.
+fn pass_over(ty: &Type, form: Form, reader: &mut Reader<'_>, depth: usize) -> Result<(), Error> {
+    let tried = reader.begin_try();
+    skip_value(ty, form, reader, depth)?;
+    reader.end_try(tried);
+    Ok(())
+}
+
+/// At once when its length is known, element by element otherwise.
 fn skip_value(ty: &Type, form: Form, reader: &mut Reader<'_>, depth: usize) -> Result<(), Error> {
     if depth > MAX_DEPTH {
         return Err(reader.error(DecodeErrorKind::TooDeep).into());

@@ -204,14 +204,14 @@ pub(super) fn for_each_part<'d>(
         return Err(reader.error(DecodeErrorKind::MalformedMemberHeader).into());
     }
     let value = read_label(&description.discriminator, &mut reader.clone())?;
-    let is_unknown = match &description.discriminator {
+    let is_unknown = || match &description.discriminator {
         Type::Enum(literals) => {
             i32::try_from(value).is_ok_and(|value| literals.literal(value).is_none())
         }
         _ => false,
     };
     // Of a literal that is not known it is not known either what follows.
-    if is_unknown && reader.is_trying() {
+    if reader.is_trying() && is_unknown() {
         if let Some(header) = header {
             reader.end_member(header);
         } else {

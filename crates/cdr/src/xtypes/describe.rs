@@ -309,6 +309,8 @@ impl Resolver<'_> {
             external: flags & IS_EXTERNAL != 0,
             hash_id: read_annotations(self.kind, reader)?,
             try_construct: match flags & TRY_CONSTRUCT_TRIM {
+                // Another one would be another instance's.
+                _ if key => TryConstruct::Discard,
                 TRY_CONSTRUCT_USE_DEFAULT => TryConstruct::UseDefault,
                 TRY_CONSTRUCT_TRIM => TryConstruct::Trim,
                 // Cyclone DDS 0.9 says none of them.

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use tickwire_cdr::{
-    Decode, DecodeErrorKind, Extensibility, Representation, Topic, TryConstruct, Type, WString,
-    dynamic, from_payload_into, to_payload, xtypes,
+    Decode, DecodeErrorKind, Extensibility, KeyScratch, Representation, Topic, TryConstruct, Type,
+    WString, dynamic, from_payload_into, key_hash, to_payload, xtypes,
 };
 
 /// What a newer program writes.
@@ -351,4 +351,80 @@ fn what_is_tried_within_each_other_takes_no_longer() {
     assert_eq!(told.matches("inner").count(), 50);
     assert!(!told.contains("long"));
     assert_eq!(Nest::EXTENSIBILITY, Extensibility::Mutable);
+}
+
+#[derive(Topic, Clone, Debug, PartialEq)]
+#[topic(name = "Marked", final, crate = tickwire_cdr)]
+struct NewMarked {
+    marks: Vec<i32>,
+    #[topic(key)]
+    id: u32,
+}
+
+#[derive(Topic, Clone, Debug, PartialEq)]
+#[topic(name = "Marked", final, crate = tickwire_cdr)]
+struct Marked {
+    #[topic(bound = 2, try_construct = trim)]
+    marks: Vec<i32>,
+    #[topic(key)]
+    id: u32,
+}
+
+#[derive(Topic, Clone, Debug, PartialEq)]
+#[topic(name = "Priced", crate = tickwire_cdr)]
+struct NewPriced {
+    price: new::Price,
+    #[topic(key)]
+    id: u32,
+}
+
+#[derive(Topic, Clone, Debug, PartialEq)]
+#[topic(name = "Priced", crate = tickwire_cdr)]
+struct Priced {
+    #[topic(try_construct = use_default)]
+    price: old::Price,
+    #[topic(key)]
+    id: u32,
+}
+
+/// Who knows the type by its description alone finds the key behind what the type cannot hold, as who reads the sample does.
+fn has_its_key<New: Topic, Old: Topic>(sample: &New, representation: Representation) {
+    let mut payload = Vec::new();
+    to_payload(sample, representation, &mut payload).expect("a payload");
+    let mut read = Old::initial();
+    from_payload_into(&payload, &mut read).expect("a value");
+    let scratch = &mut KeyScratch::default();
+    let expected = key_hash(&read, Representation::Xcdr2, scratch).expect("a hash");
+    let (form, hashed) = (dynamic::Form::Sample, Representation::Xcdr2);
+    let found = dynamic::key_hash(Old::description(), &payload, form, hashed, scratch);
+    assert_eq!(found.expect("a hash"), expected);
+    let mut key = Vec::new();
+    dynamic::key_payload(Old::description(), &payload, &mut key).expect("a key");
+}
+
+#[test]
+fn a_key_is_found_behind_what_the_type_cannot_hold() {
+    for representation in [Representation::Xcdr1, Representation::Xcdr2] {
+        let marks = vec![1, 2, 3];
+        has_its_key::<_, Marked>(&NewMarked { marks, id: 5 }, representation);
+    }
+    let price = new::Price::Both([200; 3]);
+    has_its_key::<_, Priced>(&NewPriced { price, id: 5 }, Representation::Xcdr2);
+}
+
+#[test]
+fn a_key_that_is_said_to_be_tried_is_not() {
+    let mut description = NewMarked::description().clone();
+    let mut members = description.members.to_vec();
+    for member in &mut members {
+        member.try_construct = TryConstruct::UseDefault;
+    }
+    description.members = members.into();
+    let mut objects = xtypes::TypeObjects::new();
+    let told = objects.add(&description).expect("type objects");
+    let id = told.complete.expect("a complete one").id;
+    let learned = objects.describe(id).expect("a description");
+    let tried = learned.members.iter().map(|member| member.try_construct);
+    let expected = [TryConstruct::UseDefault, TryConstruct::Discard];
+    assert_eq!(tried.collect::<Vec<_>>(), expected);
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use tickwire_base::copy;
 use tickwire_cdr::{
     ByteOrder, DecodeError, DecodeErrorKind, Encapsulation, Extensibility, Reader, Representation,
-    Type, TypeDescription,
+    TryConstruct, Type, TypeDescription,
 };
 
 /// What payloads of such a type have before what is lent.
@@ -267,8 +267,10 @@ pub(super) fn sequence_of(description: &TypeDescription) -> Option<(&Type, u32)>
     let Type::Sequence { element, bound } = &member.ty else {
         return None;
     };
-    let is_plain = !member.key && !member.optional;
-    let is_plain = is_plain && description.extensibility != Extensibility::Mutable;
+    // One that is tried may be read as something else than what lies there.
+    let is_read_as_it_lies = !member.optional && member.try_construct == TryConstruct::Discard;
+    let is_plain =
+        !member.key && is_read_as_it_lies && description.extensibility != Extensibility::Mutable;
     is_plain.then_some((element, *bound))
 }
 
@@ -719,10 +721,20 @@ mod tests {
         }
     }
 
+    #[derive(Topic, Clone, Debug, Default, PartialEq)]
+    struct Tried {
+        #[topic(bound = 4, try_construct = trim)]
+        bytes: Vec<u8>,
+    }
+
     #[test]
     fn only_one_sequence_of_bytes_and_numbers_are_that() {
         for representation in BOTH {
-            for other in [Mutable::description(), Two::description()] {
+            for other in [
+                Mutable::description(),
+                Two::description(),
+                Tried::description(),
+            ] {
                 assert_eq!(Layout::of(other, representation), None);
             }
             let words = Layout::of(Words::description(), representation);

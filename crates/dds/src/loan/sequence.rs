@@ -161,7 +161,8 @@ struct Described {
 pub enum NotSequence {
     /// Nothing is known of the type but its name.
     Unknown,
-    /// The type is not a struct, final or appendable, whose only member is a sequence, neither optional nor a key.
+    /// The type is not a struct, final or appendable, whose only member is a sequence, neither optional nor a key, nor
+    /// `@try_construct`.
     NotOne,
     /// The sequence is of other elements.
     OtherElements,
@@ -177,7 +178,7 @@ impl fmt::Display for NotSequence {
             Self::Unknown => "nothing is known of the topic's type but its name",
             Self::NotOne => {
                 "the topic's type is not one sequence: it is to be a final or appendable struct with a sequence as its only \
-                 member, neither optional nor a key"
+                 member, neither optional nor a key, nor @try_construct"
             }
             Self::OtherElements => {
                 "the topic's type is one sequence, but of other elements than those that were named (octet and uint8 are `u8`)"

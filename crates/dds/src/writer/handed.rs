@@ -1,5 +1,6 @@
 //! Samples in memory of the application's, which are sent from there.
 
+use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
 
@@ -20,8 +21,8 @@ use crate::type_support::{Payload, Serialized, TopicSupport, Written};
 /// be given at once: it is asked for under the writer's lock. The last reference is dropped by whichever thread finds that
 /// nobody needs it any more, one of the participant's or of the application's in a call with it: what is done then is
 /// to be done soon, neither with the participant nor waiting for a lock under which that is called. Memory that panics when
-/// it is asked for is not sent, and readers wait for it until another sample has taken its place; that, and a panic when it
-/// is dropped, is counted in [`listener_panics`](crate::ParticipantCounters::listener_panics).
+/// it is asked for, other than in the call that hands it over, cannot be sent: readers refuse what they get instead, and
+/// reliable ones wait until another sample has taken its place, for ever where the writer keeps all. That, and a panic when it is dropped, is counted in [`listener_panics`](crate::ParticipantCounters::listener_panics).
 pub type HandedMemory = Handed;
 
 /// Samples of up to so many bytes are copied when their memory is handed over, which costs less than to keep account of it.
@@ -36,13 +37,16 @@ struct Guarded {
 
 impl Guarded {
     fn call<R>(&self, call: impl FnOnce() -> R) -> Option<R> {
-        let called = catch_unwind(AssertUnwindSafe(call));
-        if called.is_err()
-            && let Some(core) = self.core.upgrade()
-        {
+        let panic = match catch_unwind(AssertUnwindSafe(call)) {
+            Ok(result) => return Some(result),
+            Err(panic) => panic,
+        };
+        // To drop it might be the next panic.
+        mem::forget(panic);
+        if let Some(core) = self.core.upgrade() {
             core.counters.listener_panics.add(1);
         }
-        called.ok()
+        None
     }
 }
 

@@ -230,9 +230,9 @@ impl<'m> C<'m> {
             return self.decode_present(text, member, value, how);
         }
         text.open("{");
-        text.line("bool outer = tw_cdr_begin_try(r);");
+        text.line("bool tw_outer = tw_cdr_begin_try(r);");
         self.decode_present(text, member, value, how);
-        text.open("if (tw_cdr_end_try(r, outer)) {");
+        text.open("if (tw_cdr_end_try(r, tw_outer)) {");
         self.reset_member(text, member, value, NO_MEMORY);
         text.close("}");
         text.close("}");
@@ -437,11 +437,10 @@ impl<'m> C<'m> {
         let discriminator = self.declare(&of.discriminator, "d");
         text.line("tw_cdr_scope scope;");
         text.line(&format!("{discriminator};"));
-        if matches!(
-            super::facts::kind(self.model, &of.discriminator),
-            Kind::Enum(..)
-        ) {
-            text.line("bool tried;");
+        let discriminated_by = super::facts::kind(self.model, &of.discriminator);
+        let by_enum = matches!(discriminated_by, Kind::Enum(..));
+        if by_enum {
+            text.line("bool tw_tried;");
         }
         if is_mutable {
             text.line("tw_cdr_member member;");
@@ -459,12 +458,8 @@ impl<'m> C<'m> {
             text.when("!tw_cdr_enter_discriminator(r, &scope, &member)", &how.fail);
         }
         // Of a literal that is not known it is not known either what follows.
-        let by_enum = matches!(
-            super::facts::kind(self.model, &of.discriminator),
-            Kind::Enum(..)
-        );
         if by_enum {
-            text.line("tried = tw_cdr_begin_try(r);");
+            text.line("tw_tried = tw_cdr_begin_try(r);");
         }
         self.decode(text, &of.discriminator, "d", &how);
         if is_mutable {
@@ -473,7 +468,7 @@ impl<'m> C<'m> {
         if by_enum {
             let unread = how.fail.trim_start_matches("return ");
             text.when(
-                "tw_cdr_end_try(r, tried)",
+                "tw_cdr_end_try(r, tw_tried)",
                 &format!("return tw_cdr_skip_union(r, {kind}, &scope) || {unread}"),
             );
         }

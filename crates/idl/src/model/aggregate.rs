@@ -100,7 +100,7 @@ pub struct Member {
     /// `@non_serialized`: the member is in values, and neither in samples nor in the type that peers are told of. Never of
     /// a key, nor of a member of a union.
     pub non_serialized: bool,
-    /// `@try_construct`; never of a key other than the first.
+    /// `@try_construct`; of a key always `DISCARD`.
     pub try_construct: TryConstruct,
     /// `@default`
     pub default: Option<Value>,

@@ -69,6 +69,47 @@ impl Model {
         ty
     }
 
+    /// A member with `@try_construct` other than DISCARD that is part of the key where this is the type of a key: of which a reader
+    /// may make another key than the sample has.
+    pub(crate) fn tried_in_key(&self, ty: &Type) -> Option<String> {
+        self.tried_in_one(ty, &mut Vec::new())
+    }
+
+    fn tried_in_one(&self, ty: &Type, seen: &mut Vec<DefinitionId>) -> Option<String> {
+        let id = match self.resolve(ty) {
+            Type::Sequence { element, .. } | Type::Array { element, .. } => {
+                return self.tried_in_one(element, seen);
+            }
+            Type::Map { key, value, .. } => {
+                let of_key = self.tried_in_one(key, seen);
+                return of_key.or_else(|| self.tried_in_one(value, seen));
+            }
+            Type::Named(id) if !seen.contains(id) => *id,
+            _ => return None,
+        };
+        seen.push(id);
+        let definition = self.definition(id);
+        let members = match &definition.kind {
+            DefinitionKind::Struct(of) => {
+                let mut all = self.all_members(of);
+                if all.iter().any(|member| member.key) {
+                    all.retain(|member| member.key);
+                }
+                all
+            }
+            DefinitionKind::Union(of) if !of.discriminator_key => {
+                of.cases.iter().map(|case| &case.member).collect()
+            }
+            _ => Vec::new(),
+        };
+        members
+            .into_iter()
+            .find_map(|member| match member.try_construct {
+                TryConstruct::Discard => self.tried_in_one(&member.ty, seen),
+                _ => Some(format!("{}.{}", definition.full_name, member.name)),
+            })
+    }
+
     /// Members of a struct, those of its bases first.
     pub fn all_members<'m>(&'m self, of: &'m Struct) -> Vec<&'m Member> {
         let mut levels = vec![of];

@@ -133,7 +133,7 @@ impl Parser<'_> {
         if self.at('@') {
             let token = self.peek();
             let problem = self.error(token, "annotations of elements are not supported");
-            problem.help("write it before the member");
+            problem.help("remove it; one before the member is of the member alone");
             return Err(Wrong);
         }
         self.type_spec()

@@ -203,6 +203,19 @@ impl Resolver<'_> {
             max: self.typed(applied.max.as_ref(), &ty),
         };
         self.check_range(&range, default.as_ref(), name.span);
+        if applied.key
+            && let Some(tried) = self.model.tried_in_key(&ty)
+        {
+            let problem = self.context.error(name.span, TRIED_KEY);
+            problem.help(format_args!(
+                "remove @try_construct of `{tried}`, which is part of this key"
+            ));
+        }
+        if applied.try_construct == TryConstruct::Trim && !self.has_bound(&ty) {
+            let message = "this has no bound that it could be trimmed to";
+            let problem = self.context.problems.warning(name.span, message);
+            problem.help("give a string, sequence or map a bound, or say USE_DEFAULT or DISCARD");
+        }
         Ok(Member {
             name: name.text.to_string(),
             position: self.position(name.span),
@@ -222,6 +235,16 @@ impl Resolver<'_> {
             range,
             unit: applied.unit.clone(),
         })
+    }
+
+    fn has_bound(&self, ty: &Type) -> bool {
+        match self.model.resolve(ty) {
+            Type::String { bound }
+            | Type::WString { bound }
+            | Type::Sequence { bound, .. }
+            | Type::Map { bound, .. } => bound.is_some(),
+            _ => false,
+        }
     }
 
     fn typed(&mut self, value: Option<&syntax::Expression>, ty: &Type) -> Option<Value> {

@@ -108,10 +108,10 @@ bool tried_Limit_decode(tried_Limit *value, tw_cdr_reader *r)
 {
     tw_cdr_scope scope;
     tried_Side d;
-    bool tried;
+    bool tw_tried;
     if (!tw_cdr_enter_struct(r, TW_CDR_APPENDABLE, &scope))
         return false;
-    tried = tw_cdr_begin_try(r);
+    tw_tried = tw_cdr_begin_try(r);
     {
         int32_t number;
         if (!tw_cdr_read_int32(r, &number))
@@ -120,7 +120,7 @@ bool tried_Limit_decode(tried_Limit *value, tw_cdr_reader *r)
             return tw_cdr_unread(r, "tried::Limit.discriminator");
         d = (tried_Side)number;
     }
-    if (tw_cdr_end_try(r, tried))
+    if (tw_cdr_end_try(r, tw_tried))
         return tw_cdr_skip_union(r, TW_CDR_APPENDABLE, &scope) || tw_cdr_unread(r, "tried::Limit.discriminator");
     if (!tried_Limit_select(value, d))
         return tw_cdr_reject(r, TW_CDR_NO_MEMORY);
@@ -238,7 +238,7 @@ bool tried_Order_decode(tried_Order *value, tw_cdr_reader *r)
         return false;
     if (tw_cdr_has_member(r, &scope)) {
         {
-            bool outer = tw_cdr_begin_try(r);
+            bool tw_outer = tw_cdr_begin_try(r);
             {
                 int32_t number;
                 if (!tw_cdr_read_int32(r, &number))
@@ -247,7 +247,7 @@ bool tried_Order_decode(tried_Order *value, tw_cdr_reader *r)
                     return tw_cdr_unread(r, "tried::Order.side");
                 value->side = (tried_Side)number;
             }
-            if (tw_cdr_end_try(r, outer)) {
+            if (tw_cdr_end_try(r, tw_outer)) {
                 value->side = tried_Side_SELL;
             }
         }
@@ -282,7 +282,7 @@ bool tried_Order_decode(tried_Order *value, tw_cdr_reader *r)
             return tw_cdr_unread(r, "tried::Order.limit");
         if (present) {
             {
-                bool outer = tw_cdr_begin_try(r);
+                bool tw_outer = tw_cdr_begin_try(r);
                 if (value->limit == NULL) {
                     value->limit = (tried_Limit *)tw_cdr_new(r, sizeof *value->limit);
                     if (value->limit == NULL)
@@ -290,7 +290,7 @@ bool tried_Order_decode(tried_Order *value, tw_cdr_reader *r)
                 }
                 if (!tried_Limit_decode(value->limit, r))
                     return tw_cdr_unread(r, "tried::Order.limit");
-                if (tw_cdr_end_try(r, outer)) {
+                if (tw_cdr_end_try(r, tw_outer)) {
                     if (value->limit != NULL) {
                         tried_Limit_free(value->limit);
                     }

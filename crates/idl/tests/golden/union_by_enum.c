@@ -147,13 +147,13 @@ bool unions_by_enum_BySide_decode(unions_by_enum_BySide *value, tw_cdr_reader *r
 {
     tw_cdr_scope scope;
     unions_by_enum_Side d;
-    bool tried;
+    bool tw_tried;
     tw_cdr_member member;
     if (!tw_cdr_enter_struct(r, TW_CDR_MUTABLE, &scope))
         return false;
     if (!tw_cdr_enter_discriminator(r, &scope, &member))
         return tw_cdr_unread(r, "unions_by_enum::BySide.discriminator");
-    tried = tw_cdr_begin_try(r);
+    tw_tried = tw_cdr_begin_try(r);
     {
         int32_t number;
         if (!tw_cdr_read_int32(r, &number))
@@ -163,7 +163,7 @@ bool unions_by_enum_BySide_decode(unions_by_enum_BySide *value, tw_cdr_reader *r
         d = (unions_by_enum_Side)number;
     }
     tw_cdr_leave_member(r, &member);
-    if (tw_cdr_end_try(r, tried))
+    if (tw_cdr_end_try(r, tw_tried))
         return tw_cdr_skip_union(r, TW_CDR_MUTABLE, &scope) || tw_cdr_unread(r, "unions_by_enum::BySide.discriminator");
     if (unions_by_enum_BySide_case(value->_d) != unions_by_enum_BySide_case(d)) {
         switch ((int32_t)d) {
@@ -272,13 +272,13 @@ bool unions_by_enum_BySide_decode_key(unions_by_enum_BySide *value, tw_cdr_reade
 {
     tw_cdr_scope scope;
     unions_by_enum_Side d;
-    bool tried;
+    bool tw_tried;
     tw_cdr_member member;
     if (!tw_cdr_enter_struct(r, TW_CDR_MUTABLE, &scope))
         return false;
     if (!tw_cdr_enter_discriminator(r, &scope, &member))
         return tw_cdr_unread(r, "unions_by_enum::BySide.discriminator");
-    tried = tw_cdr_begin_try(r);
+    tw_tried = tw_cdr_begin_try(r);
     {
         int32_t number;
         if (!tw_cdr_read_int32(r, &number))
@@ -288,7 +288,7 @@ bool unions_by_enum_BySide_decode_key(unions_by_enum_BySide *value, tw_cdr_reade
         d = (unions_by_enum_Side)number;
     }
     tw_cdr_leave_member(r, &member);
-    if (tw_cdr_end_try(r, tried))
+    if (tw_cdr_end_try(r, tw_tried))
         return tw_cdr_skip_union(r, TW_CDR_MUTABLE, &scope) || tw_cdr_unread(r, "unions_by_enum::BySide.discriminator");
     if (unions_by_enum_BySide_case(value->_d) != unions_by_enum_BySide_case(d)) {
         switch ((int32_t)d) {
