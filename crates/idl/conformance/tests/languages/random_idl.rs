@@ -36,7 +36,7 @@ impl Random {
 struct Defined {
     /// Whatever can be a member.
     types: Vec<String>,
-    /// Those whose values have no map in them, which may be a key.
+    /// Those whose values have no map in them, and no member that is tried: which may be a key.
     keys: Vec<String>,
     enums: Vec<(String, Vec<String>)>,
 }
@@ -224,7 +224,8 @@ fn structure(random: &mut Random, text: &mut String, defined: &mut Defined, name
         if random.chance(8) {
             annotations.push_str("@must_understand ");
         }
-        if !key && random.chance(4) {
+        let is_tried = !key && random.chance(4);
+        if is_tried {
             let action = ["", "(USE_DEFAULT)", "(TRIM)", "(DISCARD)"][random.below(4) as usize];
             annotations.push_str(&format!("@try_construct{action} "));
         }
@@ -235,7 +236,7 @@ fn structure(random: &mut Random, text: &mut String, defined: &mut Defined, name
         if random.chance(5) {
             annotations.push_str(&format!("@id({}) ", 5000 - 20 * i));
         }
-        is_key &= may_be_key;
+        is_key &= may_be_key && !is_tried;
         let dimensions = dimensions(random, 6);
         members.push_str(&format!(" {annotations}{ty} m{i}{dimensions};"));
     }
@@ -277,8 +278,9 @@ fn union(random: &mut Random, text: &mut String, defined: &mut Defined, name: St
             cases.push_str(&format!(" case {}:", labels[i]));
         }
         let external = if random.chance(6) { "@external " } else { "" };
-        let tried = ["", "", "", "@try_construct ", "@try_construct(TRIM) "];
-        let external = format!("{external}{}", random.one(&tried));
+        let tried = random.one(&["", "", "", "@try_construct ", "@try_construct(TRIM) "]);
+        is_key &= tried.is_empty();
+        let external = format!("{external}{tried}");
         let dimensions = dimensions(random, 6);
         cases.push_str(&format!(" {external}{ty} m{i}{dimensions};"));
         i += 1;
