@@ -100,6 +100,13 @@ impl Resolver<'_> {
             let Ok(Entry::Definition(id)) = self.lookup(&pragma.ty) else {
                 continue;
             };
+            let tried: Vec<_> = match &self.model.definition(id).kind {
+                DefinitionKind::Struct(of) => {
+                    let types = of.members.iter().map(|member| &member.ty);
+                    types.map(|ty| self.model.tried_in_key(ty)).collect()
+                }
+                _ => Vec::new(),
+            };
             let definition = &mut self.model.definitions[id.0 as usize];
             let DefinitionKind::Struct(of) = &mut definition.kind else {
                 let message = format!("`{}` is no struct", definition.full_name);
@@ -116,11 +123,14 @@ impl Resolver<'_> {
             });
             for key in &pragma.keys {
                 let member = index.get(&*key.text);
+                let is_tried =
+                    member.is_some_and(|index| matches!(tried.get(*index), Some(Some(_))));
                 match member.and_then(|index| of.members.get_mut(*index)) {
                     Some(member)
                         if !member.optional
                             && !member.non_serialized
-                            && member.try_construct == TryConstruct::Discard =>
+                            && member.try_construct == TryConstruct::Discard
+                            && !is_tried =>
                     {
                         member.key = true;
                     }
