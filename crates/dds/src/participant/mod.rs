@@ -374,7 +374,8 @@ pub struct ParticipantCounters {
     pub receive_errors: u64,
     /// Batches of datagrams of which some could not be sent.
     pub send_errors: u64,
-    /// Calls of listeners that ended in a panic.
+    /// Calls of listeners that ended in a panic, and of [memory that was handed over](crate::HandedMemory), as it was asked for
+    /// its bytes or dropped.
     pub listener_panics: u64,
     /// Changes of interfaces or addresses that the participant has followed.
     pub interface_changes: u64,
