@@ -30,8 +30,9 @@ null. The type need not be known. Ends of instances are no samples. Lost samples
 
 The times are those at which samples came. What a program sends in one go may come in one batch, at \
 one time: where that is all there is to a line, its figures are of the times at which the samples \
-were written, by the writer's clock. Of all samples standard error says so; and if there is no rate \
-then either, why.",
+were written, by the writer's clock, unless there were several writers, whose clocks may differ. \
+The column `clock` says of which times a line is, `reception` or `source`. Of all samples standard \
+error says so, too; and if there is no rate, why.",
     after_help = "\
 Examples:
   tickwire topic hz Quotes
@@ -253,7 +254,7 @@ impl<W: Write> Lines<W> {
                     match value.as_f64() {
                         Some(number) if value.is_f64() => write!(out, " {number:>11.3}")?,
                         Some(_) => write!(out, " {:>11}", value.to_string())?,
-                        None => write!(out, " {:>11}", "-")?,
+                        None => write!(out, " {:>11}", value.as_str().unwrap_or("-"))?,
                     }
                 }
                 writeln!(out)?;
@@ -308,6 +309,30 @@ mod tests {
         let mut lines = Lines::new(disk, LineFormat::Json, false);
         lines.write("all", &[("samples", Value::from(0))])?;
         lines.end()
+    }
+
+    #[test]
+    fn a_line_says_of_which_clock_it_is() {
+        for (format, expected) in [
+            (
+                LineFormat::Table,
+                "        samples       clock\nall           2      source\nall           0           -\n",
+            ),
+            (
+                LineFormat::Jsonl,
+                "{\"scope\":\"all\",\"samples\":2,\"clock\":\"source\"}\n\
+                 {\"scope\":\"all\",\"samples\":0,\"clock\":null}\n",
+            ),
+        ] {
+            let mut printed = Vec::new();
+            let mut lines = Lines::new(&mut printed, format, false);
+            for (samples, clock) in [(2, Value::from("source")), (0, Value::Null)] {
+                let row = [("samples", Value::from(samples)), ("clock", clock)];
+                lines.write("all", &row).expect("room");
+            }
+            lines.end().expect("room");
+            assert_eq!(String::from_utf8(printed).expect("text"), expected);
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 use serde_json::{Value, json};
-use tickwire::{LatencyHistogram, SampleInfo, Timestamp};
+use tickwire::{Guid, LatencyHistogram, SampleInfo, Timestamp};
 
 /// A sum over samples.
 pub(super) trait Figures: Default {
@@ -29,8 +29,10 @@ pub(super) struct Rate {
     received: Intervals,
     /// What there is where all samples have come at one time, in one batch.
     written: Intervals,
-    /// Samples that do not say when they were written, or are older than the one before.
-    unordered: u64,
+    /// Whose the last sample was, in this period or before.
+    writer: Option<Guid>,
+    /// Whether samples have followed those of other writers, whose clocks may differ.
+    is_of_several: bool,
 }
 
 /// Times between one sample and the next.
@@ -96,14 +98,13 @@ impl Spread {
 }
 
 impl Intervals {
-    /// One more sample; false if it is older than the one before.
-    fn add(&mut self, at: Timestamp) -> bool {
-        let Some(last) = self.last.replace(at) else {
-            return true;
-        };
-        let ns = at.as_nanos().saturating_sub(last.as_nanos());
-        self.spread.add(ns as f64 / 1e6);
-        ns >= 0
+    /// One more sample. What has no time is in no interval.
+    fn add(&mut self, at: Option<Timestamp>) {
+        let last = std::mem::replace(&mut self.last, at);
+        if let (Some(last), Some(at)) = (last, at) {
+            let ns = at.as_nanos().saturating_sub(last.as_nanos());
+            self.spread.add(ns as f64 / 1e6);
+        }
     }
 
     /// In a period that begins.
@@ -125,15 +126,27 @@ fn per_second(count: f64, elapsed: Duration) -> Value {
 impl Rate {
     /// Whether samples have followed others, and all came at the same time as these.
     fn is_one_batch(&self) -> bool {
-        self.received.spread.count > 0 && self.received.spread.max == 0.0
+        let Spread {
+            count, min, max, ..
+        } = self.received.spread;
+        // Where the clock was set back there are intervals below 0.
+        count > 0 && min == 0.0 && max == 0.0
     }
 
-    /// What the figures are of.
-    fn spread(&self) -> &Spread {
-        let says_more = self.unordered == 0 && self.written.spread.max > 0.0;
-        match self.is_one_batch() && says_more {
-            true => &self.written.spread,
-            false => &self.received.spread,
+    /// Whether the times of writing order all that came in one batch, by one clock.
+    fn is_of_writing(&self) -> bool {
+        let Spread {
+            count, min, max, ..
+        } = self.written.spread;
+        let is_whole = count == self.received.spread.count;
+        self.is_one_batch() && is_whole && min >= 0.0 && max > 0.0
+    }
+
+    /// What the figures are of, and by which clock.
+    fn spread(&self) -> (&Spread, &'static str) {
+        match self.is_of_writing() {
+            true => (&self.written.spread, "source"),
+            false => (&self.received.spread, "reception"),
         }
     }
 }
@@ -143,23 +156,31 @@ impl Figures for Rate {
         *self = Self {
             received: self.received.begin(),
             written: self.written.begin(),
+            writer: self.writer,
             ..Self::default()
         };
     }
 
     fn add(&mut self, info: &SampleInfo, _: usize) {
         self.samples += 1;
-        self.received.add(info.reception_timestamp);
-        let written = info.source_timestamp;
-        let is_ordered = written.is_some_and(|written| self.written.add(written));
-        self.unordered += u64::from(!is_ordered);
+        self.received.add(Some(info.reception_timestamp));
+        let before = self.writer.replace(info.writer);
+        if before.is_some_and(|before| before != info.writer) {
+            self.is_of_several = true;
+            self.written.last = None;
+        }
+        self.written.add(info.source_timestamp);
     }
 
     fn row(&self, _: Duration) -> Vec<(&'static str, Value)> {
-        let spread = self.spread();
+        let (spread, clock) = self.spread();
         let rate_hz = match spread.mean {
-            0.0 => Value::Null,
-            mean_ms => json!(1e3 / mean_ms),
+            mean_ms if mean_ms > 0.0 => json!(1e3 / mean_ms),
+            _ => Value::Null,
+        };
+        let clock = match spread.count {
+            0 => Value::Null,
+            _ => json!(clock),
         };
         vec![
             ("samples", json!(self.samples)),
@@ -168,6 +189,7 @@ impl Figures for Rate {
             ("mean_ms", spread.figure(|spread| spread.mean)),
             ("max_ms", spread.figure(|spread| spread.max)),
             ("stddev_ms", spread.figure(Spread::deviation)),
+            ("clock", clock),
         ]
     }
 
@@ -176,13 +198,26 @@ impl Figures for Rate {
         if samples == 1 {
             return Some("there is no rate of one sample: it takes two".to_owned());
         }
-        let one_batch = format!("all {samples} samples came at one time, in one batch");
-        self.is_one_batch().then(|| match self.spread().mean {
-            0.0 => {
-                format!("{one_batch}, and no times of writing tell them apart: there is no rate")
-            }
-            _ => format!("{one_batch}: the figures are of the times at which they were written"),
-        })
+        let received = &self.received.spread;
+        if !self.is_one_batch() {
+            let is_backwards = received.count > 0 && received.mean <= 0.0;
+            return is_backwards.then(|| {
+                format!(
+                    "of {samples} samples the last did not come after the first, by this machine's \
+                     clock: there is no rate"
+                )
+            });
+        }
+        let rest = if self.is_of_writing() {
+            ": the figures are of the times at which they were written"
+        } else if self.is_of_several {
+            ", from several writers, whose clocks may differ: there is no rate"
+        } else {
+            ", and no times of writing tell them apart: there is no rate"
+        };
+        Some(format!(
+            "all {samples} samples came at one time, in one batch{rest}"
+        ))
     }
 }
 
@@ -307,7 +342,7 @@ const SUSPICIOUS_NS: u64 = 1_000_000_000;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tickwire::{Guid, InstanceHandle, InstanceState, SampleState, SequenceNumber, ViewState};
+    use tickwire::{InstanceHandle, InstanceState, SampleState, SequenceNumber, ViewState};
 
     fn info(sent_ns: Option<i64>, arrived_ns: i64) -> SampleInfo {
         SampleInfo {
@@ -370,7 +405,11 @@ mod tests {
             (&json!(1), &json!(4.0), &json!(250.0))
         );
         rate.begin_period();
-        assert_eq!(row(&rate)["mean_ms"], Value::Null);
+        let silent = row(&rate);
+        assert_eq!(
+            (&silent["mean_ms"], &silent["clock"]),
+            (&Value::Null, &Value::Null)
+        );
     }
 
     fn rate_of(samples: &[(Option<i64>, i64)]) -> Rate {
@@ -393,6 +432,7 @@ mod tests {
             (&figures["rate_hz"], &figures["max_ms"]),
             (&json!(500.0), &json!(2.0))
         );
+        assert_eq!(figures["clock"], json!("source"));
         assert_eq!(
             one_batch.remark().as_deref(),
             Some(
@@ -407,6 +447,7 @@ mod tests {
         ]);
         assert_eq!(row(&two_batches)["rate_hz"], json!(500.0));
         assert_eq!(row(&two_batches)["min_ms"], json!(0.0));
+        assert_eq!(row(&two_batches)["clock"], json!("reception"));
         assert_eq!(two_batches.remark(), None);
     }
 
@@ -415,11 +456,16 @@ mod tests {
         for samples in [
             [(None, 9), (None, 9)],
             [(Some(5), 9), (None, 9)],
+            [(None, 9), (Some(5), 9)],
             [(Some(5), 9), (Some(5), 9)],
             [(Some(5), 9), (Some(4), 9)],
         ] {
             let rate = rate_of(&samples);
-            assert_eq!(row(&rate)["rate_hz"], Value::Null);
+            let figures = row(&rate);
+            assert_eq!(
+                (&figures["rate_hz"], &figures["clock"]),
+                (&Value::Null, &json!("reception"))
+            );
             let said = rate.remark().unwrap_or_default();
             assert!(
                 said.ends_with("no times of writing tell them apart: there is no rate"),
@@ -430,6 +476,80 @@ mod tests {
         assert_eq!(
             said.as_deref(),
             Some("there is no rate of one sample: it takes two")
+        );
+    }
+
+    #[test]
+    fn what_was_written_before_one_without_a_time_is_in_no_interval() {
+        let rate = rate_of(&[(Some(1), 9), (None, 9), (Some(3), 9), (Some(4), 9)]);
+        assert_eq!(row(&rate)["rate_hz"], Value::Null);
+    }
+
+    fn writer(id: u8) -> Guid {
+        Guid {
+            prefix: tickwire::GuidPrefix([id; 12]),
+            ..Guid::UNKNOWN
+        }
+    }
+
+    #[test]
+    fn clocks_of_several_writers_are_not_compared() {
+        let mut all = Rate::default();
+        let mut period = Rate::default();
+        // The clock of the second is 10 s ahead.
+        for (id, sent_ns) in [(1, 0), (2, 10_000_000_000)] {
+            let sample = SampleInfo {
+                writer: writer(id),
+                ..info(Some(sent_ns), 9)
+            };
+            all.add(&sample, 1);
+            period.begin_period();
+            period.add(&sample, 1);
+        }
+        for rate in [&all, &period] {
+            let figures = row(rate);
+            assert_eq!(
+                (&figures["rate_hz"], &figures["max_ms"], &figures["clock"]),
+                (&Value::Null, &json!(0.0), &json!("reception"))
+            );
+        }
+        assert_eq!(
+            all.remark().as_deref(),
+            Some(
+                "all 2 samples came at one time, in one batch, from several writers, whose clocks may differ: there is no rate"
+            )
+        );
+        // One that goes on alone has the rate of its own times.
+        period.begin_period();
+        let alone = SampleInfo {
+            writer: writer(2),
+            ..info(Some(10_002_000_000), 9)
+        };
+        period.add(&alone, 1);
+        let figures = row(&period);
+        assert_eq!(
+            (&figures["rate_hz"], &figures["clock"]),
+            (&json!(500.0), &json!("source"))
+        );
+    }
+
+    #[test]
+    fn a_clock_that_was_set_back_makes_no_batch_and_no_rate() {
+        let rate = rate_of(&[
+            (Some(0), 5_000_000),
+            (Some(2_000_000), 0),
+            (Some(4_000_000), 0),
+        ]);
+        let figures = row(&rate);
+        assert_eq!(
+            (&figures["rate_hz"], &figures["min_ms"], &figures["clock"]),
+            (&Value::Null, &json!(-5.0), &json!("reception"))
+        );
+        assert_eq!(
+            rate.remark().as_deref(),
+            Some(
+                "of 3 samples the last did not come after the first, by this machine's clock: there is no rate"
+            )
         );
     }
 

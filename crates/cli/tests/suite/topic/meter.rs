@@ -117,7 +117,10 @@ fn the_rate_of_a_burst_is_that_at_which_it_was_written() {
     let printed = String::from_utf8(output.stdout).expect("text");
     let all = printed.lines().last().unwrap_or_default();
     let all: Value = serde_json::from_str(all).expect("JSON");
-    assert_eq!(all["samples"], 5, "{all}");
+    assert_eq!(
+        (&all["samples"], &all["clock"]),
+        (&json!(5), &json!("source"))
+    );
     assert!(all["rate_hz"].as_f64() > Some(0.0), "{all}");
 }
 
@@ -150,6 +153,7 @@ fn figures_can_be_one_array() {
     let (all, windows) = figures.split_last().expect("an object for all");
     assert_eq!((&all["scope"], &all["samples"]), (&json!("all"), &json!(4)));
     assert!(all["rate_hz"].as_f64() > Some(0.0), "{all}");
+    assert_eq!(all["clock"], "reception", "{all}");
     assert!(windows.iter().all(|window| window["scope"] == "window"));
 }
 
