@@ -310,6 +310,14 @@ fn appendable_structs_differ_at_their_end() {
         ),
         "`T.a`: the writer has b in its place",
     );
+    check(
+        &of(Appendable, long()),
+        &of(
+            Appendable,
+            members(&[("a", 0, Type::U8), ("b", 2, Type::I32)]),
+        ),
+        "`T.b`: the writer numbers it 2, the reader 1",
+    );
     let narrow = Consistency {
         prevent_type_widening: true,
         ..Consistency::default()

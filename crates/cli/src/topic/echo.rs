@@ -25,7 +25,8 @@ Prints each sample of a topic as one JSON object a line. The writers are found b
 is waited for; the type is asked of the participant that writes it; the reader is made to match what \
 the writers offer. Samples of a type that nobody describes are printed in hexadecimal. With --idl, \
 where no writer is there yet, there is a reader all the same, for those who wait for one before they \
-write; if it is not what the writers offer, it is made anew when they come. Nothing is lost or printed \
+write; if it is not what the writers offer, it is made anew when they come. A member with \
+@try_construct(USE_DEFAULT) whose value the type cannot hold is left out. Nothing is lost or printed \
 twice by that, unless the topic's writers have different types: one participant cannot read both at a time.
 
 The end of an instance is a line of its own: {\"disposed\":{KEY}} or {\"unregistered\":{KEY}}. With \

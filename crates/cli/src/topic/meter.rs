@@ -320,8 +320,8 @@ mod tests {
             ),
             (
                 LineFormat::Jsonl,
-                "{\"scope\":\"all\",\"samples\":2,\"clock\":\"source\"}\n\
-                 {\"scope\":\"all\",\"samples\":0,\"clock\":null}\n",
+                "{\"clock\":\"source\",\"samples\":2,\"scope\":\"all\"}\n\
+                 {\"clock\":null,\"samples\":0,\"scope\":\"all\"}\n",
             ),
         ] {
             let mut printed = Vec::new();

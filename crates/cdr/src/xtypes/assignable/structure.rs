@@ -35,9 +35,17 @@ impl Comparison {
                 (Some(other), _) if is_mutable => self.members(one, other, is_mutable),
                 (_, Some(other)) if other.id == one.id => self.members(one, other, is_mutable),
                 (_, Some(other)) if !is_mutable => {
-                    let writer = shown(&other.name, &one.name);
+                    let reason = match other.name == one.name {
+                        true => Reason::Number {
+                            reader: one.id.into(),
+                            writer: other.id.into(),
+                        },
+                        false => Reason::Order {
+                            writer: shown(&other.name, &one.name),
+                        },
+                    };
                     // What follows is out of place, too.
-                    return self.at_member(&one.name, |at| at.refuse(Reason::Order { writer }));
+                    return self.at_member(&one.name, |at| at.refuse(reason));
                 }
                 _ => self.only_reader(one, reader, writer, need_all),
             }
