@@ -215,7 +215,16 @@ fn subscribe<T: Conversation>(options: &Options) -> Result<ExitCode, Failure> {
                     *seen = true;
                     received += 1;
                 }
-                _ => wrong += 1,
+                place => {
+                    wrong += 1;
+                    let what = match (*data == expected, place) {
+                        (_, None) => "was not written",
+                        (false, _) => "has another value",
+                        (true, _) => "came before",
+                    };
+                    let number = sample.info().sequence_number.0;
+                    eprintln!("sample {} {what}, number {number}", data.index());
+                }
             }
         }
     }
