@@ -41,7 +41,7 @@ where there is no other program. Then either may be started first.
 `-` reads samples from standard input as they come: a line that begins with `{` is one, other lines \
 are YAML, with `---` between documents. {\"disposed\":{KEY}} and {\"unregistered\":{KEY}} end an \
 instance, so what echo prints can be written again, but for ends of instances of which it knows the \
-hash of the key alone.
+hash of the key alone, and with --defaults for samples of which it has left a member out.
 
 The exit status is 1 if too few readers match within --timeout, or do not acknowledge.",
     after_help = "\
